@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
 from functools import cache
@@ -43,6 +44,10 @@ def golden(name: str) -> dict[str, Any]:
 def golden_results(name: str) -> Results:
     """The results of a golden file, whole, read once for all tests."""
     return results_of(json.loads(_text(name)))
+
+
+def hashed(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def difference(results: Results, quantity: str, confidence: str = "llm") -> Estimate:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import pty
 import runpy
 import subprocess
 import sys
@@ -64,3 +66,20 @@ def real_demur(folder, *arguments, **how) -> subprocess.CompletedProcess:
     """The installed console script, as a user calls it."""
     settings = {"cwd": folder, "capture_output": True, "text": True} | how
     return subprocess.run([DEMUR, *arguments], check=False, **settings)
+
+
+def on_a_terminal(folder, *words, **variables):
+    """What a command shows on a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([DEMUR, *words], cwd=folder, stdout=theirs, env={**os.environ, **variables}) as running:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                text = os.read(ours, 100_000)
+            except OSError:  # Linux's end of a terminal
+                break
+            shown += text
+    os.close(ours)
+    assert running.returncode == 0
+    return shown.decode().replace("\r\n", "\n")

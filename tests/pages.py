@@ -63,6 +63,19 @@ HOSTILE = [
 INLINE = ("bdi", "b", "span", "strong", "code")
 
 
+def spellings(turns):
+    """Ways to spell every text of a file: a harmless one, then one with the hostile texts for each turn of them."""
+    numbers = {}
+
+    def number(text):
+        return numbers.setdefault(text, len(numbers))
+
+    yield lambda text: f"name{number(text)}"
+    for turn in turns:
+        texts = [*HOSTILE[turn:], *HOSTILE[:turn]]
+        yield lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}"
+
+
 class Page(HTMLParser):
     """What a page is made of."""
 

@@ -21,14 +21,14 @@ def read_back(folder, queries, columns=pipeline.COLUMNS):
     return queries_to_audit(written(folder, as_csv(queries, columns), "per_query.csv"))
 
 
-def audited(queries_of_both, content):
-    return {one.key: one for one in audited_retrieval(queries_of_both, parsed(content))}
+def audited(both_queries, content):
+    return {one.key: one for one in audited_retrieval(both_queries, parsed(content))}
 
 
-def differing(queries_of_both, content):
-    return {key: one.cause for key, one in audited(queries_of_both, content).items() if one.status == "differs"}
+def differing(both_queries, content):
+    return {key: one.cause for key, one in audited(both_queries, content).items() if one.status == "differs"}
 
 
-def only(queries_of_both, **members):
+def only(both_queries, **members):
     """What became of the one figure in a file of one section."""
-    return audited(queries_of_both, {"reranked": members})
+    return audited(both_queries, {"reranked": members})

@@ -22,5 +22,5 @@ def both(folder):
 
 
 @pytest.fixture(scope="module")
-def queries_of_both(tmp_path_factory):
+def both_queries(tmp_path_factory):
     return queries_to_audit(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))

@@ -1,18 +1,12 @@
 """Reported figures of systems and criteria whose names are words of ours, prefixes of one another, or hard to split."""
 
-import json
 import statistics
 
 import pipeline
 from demur.audit.figures import Printed, flattened
 from demur.audit.reported.queries import audited_retrieval
 from demur.facts.rankings import Query
-from demur.files.strict_json import loads
-
-
-def parsed(content):
-    return loads(json.dumps(content), number=Printed.of)
-
+from reported_queries import parsed
 
 NAMES = [
     "bge",

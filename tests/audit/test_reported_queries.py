@@ -39,16 +39,16 @@ def test_what_was_made_of_grades_is_named(tmp_path, reported, cause):
     assert (found.status, found.cause) == ("differs" if cause else "match", cause)
 
 
-def test_an_untampered_pair_matches_with_every_figure_recognised(queries_of_both):
-    found = audited_retrieval(queries_of_both, parsed(SUMMARY))
+def test_an_untampered_pair_matches_with_every_figure_recognised(both_queries):
+    found = audited_retrieval(both_queries, parsed(SUMMARY))
     assert [one for one in found if one.status != "match"] == []
     assert len(found) == len([*flattened(SUMMARY)]) > 90
 
 
 @pytest.mark.parametrize("digits", [2, 4, 9])
-def test_it_also_matches_when_fewer_digits_are_printed(queries_of_both, digits):
+def test_it_also_matches_when_fewer_digits_are_printed(both_queries, digits):
     rounded = json.loads(json.dumps(SUMMARY), parse_float=lambda text: round(float(text), digits))
-    assert differing(queries_of_both, rounded) == {}
+    assert differing(both_queries, rounded) == {}
 
 
 def changed(content, path, value):
@@ -69,12 +69,12 @@ def off_by_one_digit(value):
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)], ids=["a quarter", "all"])
-def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(queries_of_both, every):
+def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(both_queries, every):
     """Of a section every fourth figure; all of them are among the slow tests."""
     summary = pipeline.summary(QUERIES, depths=(5,))
     content = parsed(json.loads(json.dumps(summary), parse_float=lambda text: round(float(text), 7)))
     for path, value in [*flattened(content)][::every]:
-        found = audited_retrieval(queries_of_both, changed(content, path, off_by_one_digit(value)))
+        found = audited_retrieval(both_queries, changed(content, path, off_by_one_digit(value)))
         differs = [one.key for one in found if one.status == "differs"]
         assert all(one.cause for one in found if one.status != "match")
         if path == ("reranked", "skip_no_positives"):
@@ -83,10 +83,10 @@ def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(
             assert differs == [".".join(path)]
 
 
-def test_two_systems_swapped_are_named(queries_of_both):
+def test_two_systems_swapped_are_named(both_queries):
     ranks = [ranking(QUERIES, system) for system in pipeline.SYSTEMS]
     different = {name for name in ranks[0] if not math.isclose(ranks[0][name], ranks[1][name], abs_tol=1e-6)}
-    found = differing(queries_of_both, {"retriever": ranks[1], "reranked": ranks[0]})
+    found = differing(both_queries, {"retriever": ranks[1], "reranked": ranks[0]})
     assert len(different) > 10
     assert found == {
         f"{system}.{name}": f"it is the figure of {other}"
@@ -102,45 +102,45 @@ def test_two_systems_swapped_are_named(queries_of_both):
         ("all_queries", True, "other population: queries with gold only"),
     ],
 )
-def test_the_other_population_is_named(queries_of_both, called, skip, cause):
-    found = audited(queries_of_both, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
+def test_the_other_population_is_named(both_queries, called, skip, cause):
+    found = audited(both_queries, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
     wrong = {key.split(".")[-1]: one.cause for key, one in found.items() if one.status == "differs"}
     assert wrong.pop("skip_no_positives") == "the section's name says otherwise"
     assert set(wrong.values()) == {cause}
     assert set(wrong) == {*ranking(QUERIES, "retriever"), "queries_evaluated"}
 
 
-def test_a_flag_that_its_own_figures_contradict_differs(queries_of_both):
+def test_a_flag_that_its_own_figures_contradict_differs(both_queries):
     for skip in (True, False):
         lie = section(QUERIES, "retriever", skip=skip) | {"skip_no_positives": not skip}
-        flag = audited(queries_of_both, {"retriever": lie})["retriever.skip_no_positives"]
+        flag = audited(both_queries, {"retriever": lie})["retriever.skip_no_positives"]
         over = "queries with gold only" if skip else "all queries"
         assert (flag.status, flag.recomputed, flag.cause) == ("differs", skip, f"the figures beside it are over {over}")
 
 
-def test_a_flag_says_which_queries_count_for_everything_below_it_and_the_nearest_wins(queries_of_both):
+def test_a_flag_says_which_queries_count_for_everything_below_it_and_the_nearest_wins(both_queries):
     positives, everything = ranking(with_gold(QUERIES), "reranked"), ranking(QUERIES, "reranked")
     inner = {"skip_no_positives": False, **everything}
     folds = [{"ndcg@10": mean_of(pipeline.ndcg, group, "reranked", 10)} for group in in_order(with_gold(QUERIES))]
     content = {"skip_no_positives": True, "reranked": {**positives, "metrics": inner, "folds": folds}}
-    assert {one.status for one in audited(queries_of_both, content).values()} == {"match"}
+    assert {one.status for one in audited(both_queries, content).values()} == {"match"}
 
 
 def in_order(queries):
     return [group for _, group in sorted(by(queries, "fold").items())]
 
 
-def test_a_flag_alone_says_nothing_that_could_be_checked(queries_of_both):
-    flag = only(queries_of_both, skip_no_positives=True)["reranked.skip_no_positives"]
+def test_a_flag_alone_says_nothing_that_could_be_checked(both_queries):
+    flag = only(both_queries, skip_no_positives=True)["reranked.skip_no_positives"]
     assert (flag.status, flag.cause) == ("not recognised", "no figure beside it tells which queries were left out")
 
 
-def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_without_both_all_do(queries_of_both):
+def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_without_both_all_do(both_queries):
     positives = ranking(with_gold(QUERIES), "reranked")
     evaluated = len(with_gold(QUERIES))
-    assert differing(queries_of_both, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
-    assert differing(queries_of_both, {"reranked": ranking(QUERIES, "reranked")}) == {}
-    assert set(differing(queries_of_both, {"reranked": positives}).values()) == {
+    assert differing(both_queries, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
+    assert differing(both_queries, {"reranked": ranking(QUERIES, "reranked")}) == {}
+    assert set(differing(both_queries, {"reranked": positives}).values()) == {
         "other population: queries with gold only"
     }
 
@@ -183,32 +183,32 @@ def precision_over_returned(gold, ranked, k):
         ("has_evidence_rate", 1 - len(with_gold(QUERIES)) / len(QUERIES), "the rate of queries without evidence"),
     ],
 )
-def test_known_other_ways_to_compute_are_named(queries_of_both, name, value, cause):
-    assert differing(queries_of_both, {"reranked": {name: value}}) == {f"reranked.{name}": cause}
+def test_known_other_ways_to_compute_are_named(both_queries, name, value, cause):
+    assert differing(both_queries, {"reranked": {name: value}}) == {f"reranked.{name}": cause}
 
 
-def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(queries_of_both):
+def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(both_queries):
     each = [mean_of(pipeline.ndcg, group, "reranked", 10) for group in by(QUERIES, "fold").values()]
     pooled = mean_of(pipeline.ndcg, QUERIES, "reranked", 10)
     right = {"mean": statistics.fmean(each), "std": statistics.pstdev(each)}
-    assert differing(queries_of_both, {"reranked": {"ndcg@10": right}}) == {}
+    assert differing(both_queries, {"reranked": {"ndcg@10": right}}) == {}
     wrong = {"mean": pooled, "std": statistics.stdev(each)}
-    assert differing(queries_of_both, {"reranked": {"ndcg@10": wrong}}) == {
+    assert differing(both_queries, {"reranked": {"ndcg@10": wrong}}) == {
         "reranked.ndcg@10.mean": "all queries pooled, not the mean over folds",
         "reranked.ndcg@10.std": "ddof 1: divided by one fold less",
     }
-    assert differing(queries_of_both, {"reranked": {"ndcg@10": right["mean"]}}) == {
+    assert differing(both_queries, {"reranked": {"ndcg@10": right["mean"]}}) == {
         "reranked.ndcg@10": "the mean over folds, not all queries pooled"
     }
 
 
-def test_within_one_fold_there_is_no_spread_over_folds_and_a_count_is_never_averaged(queries_of_both):
+def test_within_one_fold_there_is_no_spread_over_folds_and_a_count_is_never_averaged(both_queries):
     first = by(QUERIES, "fold")["0"]
     inside = {
         "ndcg@10": {"mean": mean_of(pipeline.ndcg, first, "reranked", 10), "std": 0.1},
         "queries_total": len(first),
     }
-    found = audited(queries_of_both, {"reranked": {"fold_0": inside, "macro": {"queries_total": len(QUERIES)}}})
+    found = audited(both_queries, {"reranked": {"fold_0": inside, "macro": {"queries_total": len(QUERIES)}}})
     assert {key: (one.status, one.cause) for key, one in found.items()} == {
         "reranked.fold_0.ndcg@10.mean": ("match", None),
         "reranked.fold_0.ndcg@10.std": ("not recognised", "a fold alone has no spread over folds"),
@@ -217,17 +217,17 @@ def test_within_one_fold_there_is_no_spread_over_folds_and_a_count_is_never_aver
     }
 
 
-def test_a_mean_and_its_spread_may_be_one_text(queries_of_both):
+def test_a_mean_and_its_spread_may_be_one_text(both_queries):
     both = pipeline.folds(QUERIES, "reranked")
-    found = only(queries_of_both, **{"ndcg@10": f"{both['mean']:.4f} ± {both['std']:.4f}"})
+    found = only(both_queries, **{"ndcg@10": f"{both['mean']:.4f} ± {both['std']:.4f}"})
     assert {key: one.status for key, one in found.items()} == {
         "reranked.ndcg@10.mean": "match",
         "reranked.ndcg@10.std": "match",
     }
 
 
-def test_a_count_is_equal_or_differs(queries_of_both):
+def test_a_count_is_equal_or_differs(both_queries):
     total = len(QUERIES)
-    assert only(queries_of_both, queries_total=float(total))["reranked.queries_total"].status == "match"
+    assert only(both_queries, queries_total=float(total))["reranked.queries_total"].status == "match"
     for wrong in (total + 1, total + 0.25):
-        assert only(queries_of_both, queries_total=wrong)["reranked.queries_total"].status == "differs"
+        assert only(both_queries, queries_total=wrong)["reranked.queries_total"].status == "differs"

@@ -10,14 +10,14 @@ import pytest
 import pipeline
 from demur.audit.figures import Printed
 from demur.audit.reported.queries import audited_retrieval
-from demur.audit.reported.reading import queries_to_audit, runs_to_audit
+from demur.audit.reported.reading import runs_to_audit
 from demur.audit.reported.runs import audited_runs
 from demur.facts.rankings import Query
 from demur.files.strict_json import loads
-from pipeline import as_csv, by, labels, made_queries, ranking
+from pipeline import by, labels, ranking
+from reported_queries import QUERIES
 from runs import experiment, participant, run, written
 
-QUERIES = made_queries()
 LINSPACE = "bins by the rounded edges of numpy.linspace: 0.3 is below its own"
 LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 
@@ -25,11 +25,6 @@ LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 def verdicts(audited, data, content, **options):
     found = audited(data, loads(json.dumps(content), number=Printed.of), **options)
     return {one.key: (one.status, one.cause) for one in found}
-
-
-@pytest.fixture(scope="module")
-def queries(tmp_path_factory):
-    return queries_to_audit(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))
 
 
 def linspace_ece(probs, labels, *, closed, bins=10):
@@ -64,23 +59,23 @@ class TestCalibrationError:
     def test_edges_and_an_open_end_are_told_apart(self, probs, labels, closed, cause):
         assert self.audited(probs, labels, linspace_ece(probs, labels, closed=closed)) == ("differs", cause)
 
-    def test_an_ece_of_a_pipeline_that_dropped_the_sure_ones_is_named(self, queries):
+    def test_an_ece_of_a_pipeline_that_dropped_the_sure_ones_is_named(self, both_queries):
         truth, probs = labels(QUERIES)
         assert 1.0 in probs
         right, wrong = pipeline.ece(QUERIES), linspace_ece(probs, truth, closed=False)
-        assert verdicts(audited_retrieval, queries, {"ece": right}) == {"ece": ("match", None)}
-        assert verdicts(audited_retrieval, queries, {"ece": wrong}) == {"ece": ("differs", LAST_OPEN)}
+        assert verdicts(audited_retrieval, both_queries, {"ece": right}) == {"ece": ("match", None)}
+        assert verdicts(audited_retrieval, both_queries, {"ece": wrong}) == {"ece": ("differs", LAST_OPEN)}
 
 
-def test_a_figure_of_a_run_says_which_data_it_needs(queries):
-    found = verdicts(audited_retrieval, queries, {"reranked": {"aurc": 0.1, "recall@1": 0.5}})
+def test_a_figure_of_a_run_says_which_data_it_needs(both_queries):
+    found = verdicts(audited_retrieval, both_queries, {"reranked": {"aurc": 0.1, "recall@1": 0.5}})
     assert found["reranked.aurc"] == ("not recognised", "aurc is a figure of a run: give the run as --data")
 
 
-def test_the_value_of_another_row_is_named_only_where_digits_tell(queries):
+def test_the_value_of_another_row_is_named_only_where_digits_tell(both_queries):
     right = ranking(QUERIES, "reranked")["ndcg@5"]
     for value, cause in ((right, "this is the value of ndcg@5"), (round(right, 1), "no known cause")):
-        found = verdicts(audited_retrieval, queries, {"reranked": {"evidence_f1": value, "ndcg@5": right}})
+        found = verdicts(audited_retrieval, both_queries, {"reranked": {"evidence_f1": value, "ndcg@5": right}})
         assert found["reranked.evidence_f1"] == ("differs", cause)
         assert found["reranked.ndcg@5"] == ("match", None)
 
@@ -91,20 +86,20 @@ class TestShapesOfRetrieval:
         return ranking([query for query in QUERIES if query["fold"] == fold], "reranked")[name]
 
     @pytest.mark.parametrize("said", [True, False], ids=["by name", "in order"])
-    def test_fold_results_are_those_of_each_fold(self, queries, said):
+    def test_fold_results_are_those_of_each_fold(self, both_queries, said):
         folds = ["3", "0", "4", "2", "1"] if said else ["0", "1", "2", "3", "4"]
         entries = [
             ({"fold": int(fold)} if said else {}) | {"metrics": {"recall@5": self.of_fold(fold)}} for fold in folds
         ]
-        found = verdicts(audited_retrieval, queries, {"reranked": {"fold_results": entries}})
+        found = verdicts(audited_retrieval, both_queries, {"reranked": {"fold_results": entries}})
         assert found == {f"reranked.fold_results.{index}.metrics.recall@5": ("match", None) for index in range(5)}
 
-    def test_a_list_of_some_folds_must_say_which(self, queries):
+    def test_a_list_of_some_folds_must_say_which(self, both_queries):
         entries = [{"metrics": {"recall@5": self.of_fold("0")}}]
-        (found,) = verdicts(audited_retrieval, queries, {"reranked": {"fold_results": entries}}).values()
+        (found,) = verdicts(audited_retrieval, both_queries, {"reranked": {"fold_results": entries}}).values()
         assert found == ("not recognised", "no fold of the data is called entry 0")
 
-    def test_aggregated_is_over_the_folds(self, queries):
+    def test_aggregated_is_over_the_folds(self, both_queries):
         values = [self.of_fold(fold) for fold in "01234"]
         mean, std = statistics.fmean(values), statistics.pstdev(values)
         aggregated = {
@@ -113,25 +108,27 @@ class TestShapesOfRetrieval:
             "mrr@5": 2,
             "n_queries": len(QUERIES),
         }
-        found = verdicts(audited_retrieval, queries, {"reranked": {"aggregated": aggregated | {"Recall@5": mean}}})
+        found = verdicts(audited_retrieval, both_queries, {"reranked": {"aggregated": aggregated | {"Recall@5": mean}}})
         assert found.pop("reranked.aggregated.mrr@5")[0] == "differs"
         assert set(found.values()) == {("match", None)}
         pooled = ranking(QUERIES, "reranked")["recall@5"]
-        (cause,) = verdicts(audited_retrieval, queries, {"reranked": {"aggregated": {"recall@5": pooled}}}).values()
+        (cause,) = verdicts(
+            audited_retrieval, both_queries, {"reranked": {"aggregated": {"recall@5": pooled}}}
+        ).values()
         assert cause == ("differs", "all queries pooled, not the mean over folds")
 
-    def test_by_criterion_within_per_criterion_is_one_section(self, queries):
+    def test_by_criterion_within_per_criterion_is_one_section(self, both_queries):
         each = {
             name: {"recall@5": ranking(rows, "reranked")["recall@5"]}
             for name, rows in by(QUERIES, "criterion_id").items()
         }
         macro = {"recall@5": statistics.fmean(member["recall@5"] for member in each.values())}
         content = {"reranked": {"per_criterion": {"by_criterion": each, "macro": macro}}}
-        found = verdicts(audited_retrieval, queries, content)
+        found = verdicts(audited_retrieval, both_queries, content)
         assert len(found) == 4
         assert set(found.values()) == {("match", None)}
 
-    def test_names_of_counts_and_of_candidates(self, queries):
+    def test_names_of_counts_and_of_candidates(self, both_queries):
         with_gold = sum(bool(query["gold_ids"]) for query in QUERIES)
         empty, lengths = len(QUERIES) - with_gold, [len(query["reranked_topk"]) for query in QUERIES]
         content = {
@@ -143,9 +140,9 @@ class TestShapesOfRetrieval:
             "n_candidates_p50": float(np.percentile(lengths, 50)),
             "n_candidates_p95": float(np.percentile(lengths, 95)),
         }
-        assert set(verdicts(audited_retrieval, queries, {"reranked": content}).values()) == {("match", None)}
+        assert set(verdicts(audited_retrieval, both_queries, {"reranked": content}).values()) == {("match", None)}
         other = {"empty_prevalence": with_gold / len(QUERIES), "n_candidates_p50": statistics.fmean(lengths)}
-        assert [*verdicts(audited_retrieval, queries, {"reranked": other}).values()] == [
+        assert [*verdicts(audited_retrieval, both_queries, {"reranked": other}).values()] == [
             ("differs", "the rate of queries with evidence"),
             ("differs", "the mean, not a percentile"),
         ]

@@ -13,15 +13,15 @@ from reported_queries import QUERIES, audited, differing, only, parsed, read_bac
 
 def test_null_is_what_an_undefined_figure_is_and_nothing_else(tmp_path):
     alarmed = [query | {"prob": 0.1 if query["gold_ids"] else 0.9} for query in QUERIES]
-    queries_of_both = read_back(tmp_path, alarmed)
-    found = audited(queries_of_both, {"threshold@fpr=0.05": None, "tpr@fpr=0.05": 0.0, "auroc": None})
+    both_queries = read_back(tmp_path, alarmed)
+    found = audited(both_queries, {"threshold@fpr=0.05": None, "tpr@fpr=0.05": 0.0, "auroc": None})
     assert {key: (one.status, one.recomputed) for key, one in found.items()} == {
         "threshold@fpr=0.05": ("match", None),
         "tpr@fpr=0.05": ("match", 0.0),
         "auroc": ("differs", 0.0),
     }
     assert found["auroc"].reported == "null"
-    one = audited(queries_of_both, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
+    one = audited(both_queries, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
     assert (one.status, one.cause) == ("differs", "1 given where no threshold meets the target")
 
 
@@ -97,12 +97,12 @@ def test_with_one_system_a_file_needs_no_sections_and_without_folds_a_mean_is_th
     )
 
 
-def test_a_section_may_be_called_after_the_column_or_in_capitals(queries_of_both):
+def test_a_section_may_be_called_after_the_column_or_in_capitals(both_queries):
     for name in ("reranked", "reranked_topk", "Reranked"):
-        assert differing(queries_of_both, {name: ranking(QUERIES, "reranked")}) == {}
+        assert differing(both_queries, {name: ranking(QUERIES, "reranked")}) == {}
 
 
-def test_words_that_only_wrap_say_nothing_and_a_bare_number_of_queries_is_of_its_section(queries_of_both):
+def test_words_that_only_wrap_say_nothing_and_a_bare_number_of_queries_is_of_its_section(both_queries):
     positives = with_gold(QUERIES)
     inside = {"ndcg@10": {"value": mean_of(pipeline.ndcg, positives, "reranked", 10)}, "queries": len(positives)}
     spread = {"ndcg@10": pipeline.folds(positives, "reranked")}
@@ -111,23 +111,23 @@ def test_words_that_only_wrap_say_nothing_and_a_bare_number_of_queries_is_of_its
         "systems": {"reranked": {"positives_only": {"metrics": inside}, "folds": {"positives_only": spread}}},
         "num_queries": len(QUERIES),
     }
-    found = audited(queries_of_both, content)
+    found = audited(both_queries, content)
     assert [found.pop(f"queries.folds.{place}").status for place in range(2)] == ["not recognised"] * 2
     assert {one.status for one in found.values()} == {"match"}
 
 
-def test_a_section_that_could_be_either_of_two_systems_is_neither(queries_of_both):
-    alike = {"Dense": queries_of_both["retriever"], "dense": queries_of_both["reranked"]}
+def test_a_section_that_could_be_either_of_two_systems_is_neither(both_queries):
+    alike = {"Dense": both_queries["retriever"], "dense": both_queries["reranked"]}
     right = ranking(QUERIES, "reranked")
     assert {one.status for one in audited(alike, {"dense": right}).values()} == {"match"}
     found = audited(alike, {"DENSE": right, "queries_total": len(QUERIES)})
     assert found["DENSE.recall@1"].cause.startswith("no system of the data is called DENSE (there are: Dense, dense)")
 
 
-def test_a_figure_may_have_its_depths_below_it_but_a_list_says_nothing_of_its_members(queries_of_both):
+def test_a_figure_may_have_its_depths_below_it_but_a_list_says_nothing_of_its_members(both_queries):
     right = ranking(QUERIES, "reranked")
     content = {"reranked": {"recall": {"1": right["recall@1"], "@5": right["recall@5"]}, "ks": [1], "hit@1": [1, 0]}}
-    found = audited(queries_of_both, content)
+    found = audited(both_queries, content)
     assert {key: (one.status, one.cause) for key, one in found.items()} == {
         "reranked.recall.1": ("match", None),
         "reranked.recall.@5": ("match", None),
@@ -137,10 +137,9 @@ def test_a_figure_may_have_its_depths_below_it_but_a_list_says_nothing_of_its_me
     }
 
 
-def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(queries_of_both):
+def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(both_queries):
     assert (
-        only(queries_of_both, **{"recall@20": 0.123456})["reranked.recall@20"].cause
-        == "the lists in the data end at 10"
+        only(both_queries, **{"recall@20": 0.123456})["reranked.recall@20"].cause == "the lists in the data end at 10"
     )
 
 
@@ -156,6 +155,6 @@ def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_fig
         ),
     ],
 )
-def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(queries_of_both, content, message):
+def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(both_queries, content, message):
     with pytest.raises(UserError, match=message):
-        audited_retrieval(queries_of_both, parsed(content))
+        audited_retrieval(both_queries, parsed(content))

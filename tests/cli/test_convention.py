@@ -106,6 +106,10 @@ def test_explain_says_every_key_in_words(folder):
     assert found.stdout.endswith("This is the convention of demur.\n")
     other = demur(folder, "convention", "explain", line_of(folder).replace("plateau", "best"))
     assert other.stdout.endswith("This is not the convention of demur or of a known tool.\n")
+    named = demur(folder, "convention", "explain", "fd-shifts").stdout
+    assert "x        1000       times 1000\n" in named
+    wrong = demur(folder, "convention", "explain", "fd")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
 
 
 def test_compare_tells_what_differs_and_the_bridge(folder):

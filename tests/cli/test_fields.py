@@ -128,6 +128,13 @@ def test_an_option_that_is_not_about_a_log_is_refused(tmp_path):
     assert (found.returncode, found.stderr) == (2, f"demur: --mode says nothing about {told}\n")
 
 
+def test_a_wrong_option_is_told_before_anything_is_shown(tmp_path):
+    written(tmp_path, "cluster,loss,sure\na,0,1\nb,1,2\n", "t.csv")
+    found = demur(tmp_path, "fields", "t.csv", "--failed-units", "keep")
+    told = "demur: no rule for failed units is called keep; there are: abstain, drop, refuse\n"
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", told)
+
+
 def test_a_run_folder_of_helm_is_shown(tmp_path):
     (tmp_path / "run").mkdir()
     rows = [helm_row(f"id{n}", n % 2) for n in range(3)]

@@ -2,12 +2,11 @@
 
 import json
 import os
-import pty
 import subprocess
 
 import pytest
 
-from commands import DEMUR, demur, real_demur
+from commands import demur, on_a_terminal, real_demur
 from demur import load
 from demur.confidences.calibration import load_calibration
 from demur.facts.instruments import PHQ8
@@ -179,23 +178,6 @@ def test_json_is_json_in_any_locale(tmp_path):
     written(tmp_path, run(experiment(*(participant(who) for who in range(3)), mode=HOSTILE)))
     done = called(tmp_path, "ASCII", "evaluate", "run.json", "--json", *FLAGS[:-1], "--output", "m.json")
     assert json.loads(done.stdout) == json.loads((tmp_path / "m.json").read_bytes())
-
-
-def on_a_terminal(folder, *words, **variables):
-    """What a command shows on a terminal."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([DEMUR, *words], cwd=folder, stdout=theirs, env={**os.environ, **variables}) as running:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                text = os.read(ours, 100_000)
-            except OSError:  # Linux's end of a terminal
-                break
-            shown += text
-    os.close(ours)
-    assert running.returncode == 0
-    return shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.slow

@@ -57,8 +57,8 @@ def test_retry_after_is_obeyed(folder, people, tmp_path):
 
 
 def test_a_slow_answer_is_a_timeout_and_is_asked_for_again(folder, people, plain, tmp_path):
-    changes = {**ZERO, "endpoint": {"concurrency": 1, "timeout": 0.3}}
-    fault = Fault("slow", participant=str(people[0]), step="score", seconds=0.6)
+    changes = {**ZERO, "endpoint": {"concurrency": 1, "timeout": 1.0}}
+    fault = Fault("slow", participant=str(people[0]), step="score", seconds=2.0)
     outcome, found, _ = faulty(folder, tmp_path, fault, changes=changes)
     assert (outcome.code, found) == (0, plain)
     records = [each for each in replayed(tmp_path / "journal.jsonl")[0] if each["kind"] == "request"]

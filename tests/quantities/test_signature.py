@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur import UserError
-from demur.quantities.conventions.signature import KEYS, MEANINGS, Signature
+from demur.quantities.conventions.signature import KEYS, MEANINGS, Signature, meaning
 
 LINE = (
     "loss:abs_norm.3|unit:item|cluster:participant|abst:in|ties:plateau|start:first|rule:trapezoid|dom:cmax|x:1|"
@@ -48,8 +48,8 @@ def test_it_prints_as_it_parses_in_the_signs_that_are_allowed(signature):
 
 @given(signatures)
 def test_every_signature_can_be_said_in_words(signature):
-    assert [key for key, _, _ in signature.in_words()] == [*KEYS]
-    assert all(meaning for _, _, meaning in signature.in_words())
+    assert [key for key, _ in signature.items()] == [*KEYS]
+    assert all(meaning(key, value) for key, value in signature.items())
 
 
 def test_the_start_of_the_generalized_risk_is_printed_only_where_it_deviates():

@@ -9,7 +9,6 @@ import pytest
 from artifacts import GOLDEN
 from demur import load
 from demur.report.html import report_html
-from demur.simulate.demo import demonstrate
 
 SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -31,11 +30,6 @@ def chromium():
 @pytest.fixture(scope="module")
 def three():
     return load(GOLDEN / "three.json")
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    return demonstrate(tmp_path_factory.mktemp("demo")).results
 
 
 class Opened:

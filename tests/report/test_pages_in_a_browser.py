@@ -12,7 +12,7 @@ from clicks import choose, first_reaching, records, row
 from demur.report.html import report_html
 from demur.results.load import results_of
 from kinds import calibration, renamed_kind, retrieval
-from pages import HOSTILE
+from pages import spellings
 
 pytestmark = pytest.mark.browser
 
@@ -34,48 +34,50 @@ def pages_of(pdf):
 class TestForEveryone:
     @pytest.mark.parametrize("colours", ["light", "dark"])
     @pytest.mark.parametrize("width", [1200, 360])
-    def test_no_serious_violation_of_accessibility(self, opened, demo, colours, width):
+    def test_no_serious_violation_of_accessibility(self, opened, demo_results, colours, width):
         from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
 
-        shown = opened(demo, color_scheme=colours, width=width, bypass_csp=True)
+        shown = opened(demo_results, color_scheme=colours, width=width, bypass_csp=True)
         found = Axe().run(shown.page).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS] == []
         SHOTS.mkdir(parents=True, exist_ok=True)
         shown.page.screenshot(path=SHOTS / f"{colours}-{width}.png", full_page=True)
 
-    def test_nothing_is_wider_than_the_screen_from_360_to_1440_pixels(self, opened, demo, three):
-        for results in (demo, three):
+    def test_nothing_is_wider_than_the_screen_from_360_to_1440_pixels(self, opened, demo_results, three):
+        for results in (demo_results, three):
             shown = opened(results)
             for width in (360, 390, 480, 640, 700, 768, 860, 1000, 1200, 1440):
                 shown.page.set_viewport_size({"width": width, "height": 900})
                 assert shown.page.evaluate("document.documentElement.scrollWidth") <= width, width
 
-    def test_on_a_phone_a_table_is_cards_with_their_headings(self, opened, demo):
-        shown = opened(demo, width=360)
+    def test_on_a_phone_a_table_is_cards_with_their_headings(self, opened, demo_results):
+        shown = opened(demo_results, width=360)
         cell = shown.page.locator("#items tbody td").first
         before = cell.evaluate("(one) => getComputedStyle(one, '::before').content")
         assert before == '"zero_shot coverage "'
         assert shown.page.locator("#items tr").nth(3).evaluate("(one) => getComputedStyle(one).display") == "grid"
 
-    def test_the_five_questions_are_answered_on_the_first_two_screens(self, opened, demo):
-        shown = opened(demo)
+    def test_the_five_questions_are_answered_on_the_first_two_screens(self, opened, demo_results):
+        shown = opened(demo_results)
         for question in ("How many cases?", "How wrong?", "How sure?", "Compared with whom?", "For whom is it worse?"):
             box = shown.page.locator("dt", has_text=question).locator("xpath=../dd").bounding_box()
             assert box["y"] + box["height"] < 2 * 900, question
 
-    def test_without_the_script_everything_but_the_slider_is_there(self, opened, demo):
-        shown = opened(demo, java_script_enabled=False)
+    def test_without_the_script_everything_but_the_slider_is_there(self, opened, demo_results):
+        shown = opened(demo_results, java_script_enabled=False)
         assert shown.seen(".curves") == 1
         assert shown.seen("#slide") == shown.seen("#typed") == 0
         assert shown.seen("table") >= 6
-        assert shown.cells(0) == row(demo, records(demo)[0], first_reaching(records(demo)[0], 164, 328))
+        assert shown.cells(0) == row(
+            demo_results, records(demo_results)[0], first_reaching(records(demo_results)[0], 164, 328)
+        )
         assert (
             "zero_shot makes fewer or smaller errors, over all thresholds up to the coverage both reach (57.6%)."
             in shown.page.inner_text("main")
         )
 
-    def test_it_prints_the_chosen_point_on_at_most_five_pages(self, opened, demo):
-        shown = opened(demo)
+    def test_it_prints_the_chosen_point_on_at_most_five_pages(self, opened, demo_results):
+        shown = opened(demo_results)
         choose(shown.page, "#way-risk")
         shown.page.fill("#typed", "0.7")
         shown.page.emulate_media(media="print")
@@ -85,8 +87,8 @@ class TestForEveryone:
         pdf = shown.page.pdf(prefer_css_page_size=True)
         assert 1 <= pages_of(pdf) <= 5
 
-    def test_nothing_printed_is_split_from_its_heading(self, opened, demo):
-        shown = opened(demo)
+    def test_nothing_printed_is_split_from_its_heading(self, opened, demo_results):
+        shown = opened(demo_results)
         shown.page.emulate_media(media="print")
         style = "(all) => all.map((one) => getComputedStyle(one).breakAfter)"
         assert {*shown.page.locator("main :is(h2, h3):visible").evaluate_all(style)} == {"avoid"}
@@ -100,8 +102,8 @@ class TestForEveryone:
         shown = opened(results_of(content), width=360)
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= 360
 
-    def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
-        for results in (demo, silent(True, False), golden_results("one")):
+    def test_nothing_printed_is_wider_than_the_paper(self, opened, demo_results):
+        for results in (demo_results, silent(True, False), golden_results("one")):
             shown = opened(results, width=695)
             shown.page.emulate_media(media="print")
             assert shown.page.evaluate(TOO_WIDE, 695) == []
@@ -146,17 +148,11 @@ class TestOtherKinds:
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
     def test_hostile_texts_make_no_element_and_no_sound(self, opened, artifact):
-        content, numbers = artifact().to_json(), {}
-
-        def number(text):
-            return numbers.setdefault(text, len(numbers))
-
-        count = "document.querySelectorAll('*').length"
-        plain = opened(renamed_kind(content, lambda text: f"n{number(text)}")).page.evaluate(count)
-        for turn in (0, 17, 34):
-            texts = [*HOSTILE[turn:], *HOSTILE[:turn]]
-            hostile = renamed_kind(content, lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}")
-            assert opened(hostile).page.evaluate(count) == plain
+        content, count = artifact().to_json(), "document.querySelectorAll('*').length"
+        plain, *hostile = [
+            opened(renamed_kind(content, spell)).page.evaluate(count) for spell in spellings((0, 17, 34))
+        ]
+        assert hostile == [plain] * 3
 
     def test_text_is_copied_or_selected(self, opened, artifact):
         shown = opened(artifact())
@@ -180,16 +176,11 @@ def test_queries_and_systems_of_a_retrieval_page_can_be_switched_even_without_th
 
 
 def test_hostile_texts_make_no_element_no_request_and_no_sound(opened):
-    content, numbers = two_variants(golden("paired")), {}
-
-    def number(text):
-        return numbers.setdefault(text, len(numbers))
-
-    count = "document.querySelectorAll('*').length"
-    plain = opened(renamed(content, lambda text: f"n{number(text)}")).page.evaluate(count)
-    for turn in range(0, 50, 5):
-        texts = [*HOSTILE[turn:], *HOSTILE[:turn]]
-        shown = opened(renamed(content, lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}"))
+    content, count = two_variants(golden("paired")), "document.querySelectorAll('*').length"
+    harmless, *hostile = spellings(range(0, 50, 5))
+    plain = opened(renamed(content, harmless)).page.evaluate(count)
+    for spell in hostile:
+        shown = opened(renamed(content, spell))
         assert shown.page.evaluate(count) == plain
         shown.page.locator("#choose label").nth(1).click()
         assert json.loads(shown.page.locator("#operating-json").text_content())["chosen_by"] == "coverage"

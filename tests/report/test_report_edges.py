@@ -1,12 +1,11 @@
 """`demur report` as a command, and results at the edges of what can be shown."""
 
-import hashlib
 import json
 import re
 
 import pytest
 
-from artifacts import GOLDEN, golden, silent
+from artifacts import GOLDEN, golden, hashed, silent
 from commands import demur
 from demur import UserError, load
 from demur.inference.key import Key
@@ -16,10 +15,6 @@ from demur.results.load import results_of
 from pages import Page
 
 REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
-
-
-def hashed(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 class TestCommand:

@@ -25,19 +25,19 @@ def study():
 
 
 class TestOperatingPoint:
-    def test_the_slider_goes_by_key_through_every_number_of_items(self, opened, demo):
-        shown, pair = opened(demo), records(demo)
+    def test_the_slider_goes_by_key_through_every_number_of_items(self, opened, demo_results):
+        shown, pair = opened(demo_results), records(demo_results)
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         assert shown.page.get_attribute("#slide", "max") == f"{round(pair[1].cmax * 328) - 1}"
         for count in (1, 2, 3):
             assert shown.page.inner_text("#asked") == f"{count / 328:.1%}, {count} of 328"
             for side, record in enumerate(pair):
-                assert shown.cells(side) == row(demo, record, first_reaching(record, count, 328))
+                assert shown.cells(side) == row(demo_results, record, first_reaching(record, count, 328))
             shown.page.keyboard.press("ArrowRight")
         shown.page.keyboard.press("End")
         assert shown.cells(0) == ["no threshold reaches this coverage", "–", "–", "–", "–", "–"]
-        assert shown.cells(1) == row(demo, pair[1], len(pair[1].curve.coverage) - 1)
+        assert shown.cells(1) == row(demo_results, pair[1], len(pair[1].curve.coverage) - 1)
 
     @pytest.mark.parametrize("typed", ["10 %", "10%", "0.1", "0,1", ".1", "10", "1e-1"])
     def test_a_limit_of_the_risk_that_is_typed_is_the_answer_of_demur_choose(self, opened, study, typed):
@@ -86,8 +86,8 @@ class TestOperatingPoint:
             shown.page.fill("#typed", f"{record.curve.threshold[point]}")
             assert shown.cells(0) == row(results, record, point)
 
-    def test_what_no_point_meets_and_what_is_no_number_is_said(self, opened, demo):
-        shown = opened(demo)
+    def test_what_no_point_meets_and_what_is_no_number_is_said(self, opened, demo_results):
+        shown = opened(demo_results)
         choose(shown.page, "#way-risk")
         shown.page.fill("#typed", "0.0001")
         assert shown.cells(0)[0] == "no threshold meets this limit"
@@ -97,15 +97,17 @@ class TestOperatingPoint:
         assert shown.page.get_attribute("#typed", "aria-invalid") == "true"
         assert shown.cells(0)[0] == "no threshold meets this limit"
 
-    def test_what_is_asked_for_stays_when_the_signal_is_switched(self, opened, demo):
-        shown = opened(demo)
+    def test_what_is_asked_for_stays_when_the_signal_is_switched(self, opened, demo_results):
+        shown = opened(demo_results)
         shown.page.fill("#typed", "30")
         choose(shown.page, "#variant-1")
         assert shown.page.inner_text("#asked") == "30.0%"
-        record = records(demo, "total_evidence")[0]
-        assert shown.cells(0) == row(demo, record, first_reaching(record, 99, 328))
+        record = records(demo_results, "total_evidence")[0]
+        assert shown.cells(0) == row(demo_results, record, first_reaching(record, 99, 328))
         choose(shown.page, "#variant-0")
-        assert shown.cells(0) == row(demo, records(demo)[0], first_reaching(records(demo)[0], 99, 328))
+        assert shown.cells(0) == row(
+            demo_results, records(demo_results)[0], first_reaching(records(demo_results)[0], 99, 328)
+        )
 
     def test_a_page_of_nothing_has_nothing_to_move(self, opened):
         shown = opened(silent(False, False))
@@ -133,8 +135,8 @@ class TestOperatingPoint:
             shown.page.fill("#typed", threshold_at(record, point))
             assert shown.cells(0)[:5] == row(results, record, point)[:5]
 
-    def test_the_copied_json_holds_the_numbers_of_the_results_unrounded(self, opened, demo):
-        shown, pair = opened(demo), records(demo)
+    def test_the_copied_json_holds_the_numbers_of_the_results_unrounded(self, opened, demo_results):
+        shown, pair = opened(demo_results), records(demo_results)
         copied = json.loads(shown.page.locator("#operating-json").text_content())
         point = first_reaching(pair[0], 164, 328)
         assert (copied["variant"], copied["chosen_by"]) == ("llm", "coverage")
@@ -154,25 +156,25 @@ class TestOperatingPoint:
 
 
 class TestCurves:
-    def test_arrow_keys_go_from_point_to_point_and_between_the_runs(self, opened, demo):
-        shown, pair = opened(demo), records(demo)
+    def test_arrow_keys_go_from_point_to_point_and_between_the_runs(self, opened, demo_results):
+        shown, pair = opened(demo_results), records(demo_results)
         shown.page.locator(".reader:visible").focus()
         for record, label in zip(pair, ("zero_shot", "few_shot"), strict=True):
             shown.page.keyboard.press("Home")
             for point in range(len(record.curve.coverage)):
-                threshold, coverage, accepted, risk, ends, _ = row(demo, record, point)
+                threshold, coverage, accepted, risk, ends, _ = row(demo_results, record, point)
                 told = f"threshold {threshold}, coverage {coverage}, risk {risk} {ends}, {accepted} items accepted"
                 assert shown.page.inner_text("#readout") == f"{label}: {told}"
                 shown.page.keyboard.press("ArrowRight")
             shown.page.keyboard.press("ArrowDown")
 
-    def test_pointing_at_a_curve_tells_the_point_there(self, opened, demo):
-        shown = opened(demo)
+    def test_pointing_at_a_curve_tells_the_point_there(self, opened, demo_results):
+        shown = opened(demo_results)
         shown.page.locator(".plot:visible .dot.second").nth(1).hover(force=True)
-        assert f"coverage {records(demo)[1].curve.coverage[1]:.1%}" in shown.page.inner_text("#readout")
+        assert f"coverage {records(demo_results)[1].curve.coverage[1]:.1%}" in shown.page.inner_text("#readout")
 
-    def test_a_finger_on_a_curve_and_on_the_controls_does_the_same(self, opened, demo):
-        shown = opened(demo, width=360, has_touch=True, is_mobile=True)
+    def test_a_finger_on_a_curve_and_on_the_controls_does_the_same(self, opened, demo_results):
+        shown = opened(demo_results, width=360, has_touch=True, is_mobile=True)
         box = shown.page.locator(".plot:visible .dot.second").nth(1).bounding_box()
         shown.page.locator(".plot:visible .dot.second").nth(1).scroll_into_view_if_needed()
         box = shown.page.locator(".plot:visible .dot.second").nth(1).bounding_box()
@@ -181,26 +183,26 @@ class TestCurves:
         shown.page.locator("label").filter(has=shown.page.locator("#way-risk")).tap()
         assert shown.page.inner_text("#slide-name") == "risk at most"
 
-    def test_the_ring_lies_on_the_point_of_the_table(self, opened, demo):
-        shown, record = opened(demo), records(demo)[0]
+    def test_the_ring_lies_on_the_point_of_the_table(self, opened, demo_results):
+        shown, record = opened(demo_results), records(demo_results)[0]
         area = shown.page.locator(".plot:visible .area").bounding_box()
         ring = shown.page.locator(".plot:visible .here.first circle").bounding_box()
         coverage = (ring["x"] + ring["width"] / 2 - area["x"]) / area["width"]
         assert coverage == pytest.approx(record.curve.coverage[first_reaching(record, 164, 328)], abs=0.005)
 
     @pytest.mark.parametrize("scripted", [True, False])
-    def test_signals_can_be_switched_even_without_the_script(self, opened, demo, scripted):
-        shown = opened(demo, java_script_enabled=scripted)
+    def test_signals_can_be_switched_even_without_the_script(self, opened, demo_results, scripted):
+        shown = opened(demo_results, java_script_enabled=scripted)
         assert [shown.seen(f"#decision figure.of-variant-{n}") for n in (0, 1)] == [1, 0]
         shown.page.locator("#choose >> text=total_evidence").click()
         assert [shown.seen(f"#decision figure.of-variant-{n}") for n in (0, 1)] == [0, 1]
-        record = records(demo, "total_evidence")[0]
-        assert shown.cells(0) == row(demo, record, first_reaching(record, 164, 328))
+        record = records(demo_results, "total_evidence")[0]
+        assert shown.cells(0) == row(demo_results, record, first_reaching(record, 164, 328))
 
-    def test_type_is_as_large_on_a_phone_as_on_a_wide_screen(self, opened, demo):
+    def test_type_is_as_large_on_a_phone_as_on_a_wide_screen(self, opened, demo_results):
         height = "(all) => all.map((one) => one.getBoundingClientRect().height)"
         sizes = [
-            {*opened(demo, width=width).page.locator(".plot:visible .tick").evaluate_all(height)}
+            {*opened(demo_results, width=width).page.locator(".plot:visible .tick").evaluate_all(height)}
             for width in (360, 1440)
         ]
         assert sizes[0] == sizes[1]

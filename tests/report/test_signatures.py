@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from artifacts import golden, read_back
+from artifacts import golden
 from commands import ROOT
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.report.console import evaluation_text
@@ -18,7 +18,7 @@ from demur.results.load import results_of
 
 @pytest.fixture(scope="module", params=["one", "paired", "three"])
 def results(request):
-    return read_back(golden(request.param))
+    return results_of(golden(request.param))
 
 
 def test_under_every_table_of_the_console_its_own(results):
@@ -33,7 +33,7 @@ def test_below_every_table(results, form):
 
 
 def test_below_a_leaderboard():
-    results = read_back(golden("three"))
+    results = results_of(golden("three"))
     for form in set(BOARD_FORMS) - {"csv"}:
         assert "loss:abs" in BOARD_FORMS[form](results, Layout(("leaderboard",)))
 
@@ -47,7 +47,7 @@ def test_in_the_captions_and_the_methods_of_the_page(results):
 
 @pytest.mark.parametrize("kind", ["risk-coverage", "forest"])
 def test_in_the_caption_of_a_figure(kind):
-    results = read_back(golden("paired")).narrowed("verbalized")
+    results = results_of(golden("paired")).narrowed("verbalized")
     drawn = figure_bytes(results, ".svg", kind=kind).decode()
     assert "".join(re.findall(r">([a-z][^<]*(?:\||:0\.2\.0))</", drawn)) == str(results.study.signature())
 

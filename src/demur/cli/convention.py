@@ -17,24 +17,25 @@ if TYPE_CHECKING:
 conventions = Commands(help="Say which AURC: definitions of demur and of other tools.", no_args_is_help=True)
 app.add_typer(conventions, name="convention", rich_help_panel=TRUST)
 Which = Annotated[str, typer.Argument(help="A signature, or the name of a convention: demur, fd-shifts, geifman, …")]
-_SIGNATURE = "A signature, as under a table or in a file."
 
 
 @conventions.command()
-def explain(line: Annotated[str, typer.Argument(metavar="SIGNATURE", help=_SIGNATURE)]) -> None:
-    """Print a signature in words; an unknown key or value is an error that names it.
+def explain(signature: Which) -> None:
+    """Print a signature in words, or what a convention says; an unknown key or value is an error that names it.
 
     Example: demur convention explain "$(jq -r .convention.signature metrics.json)"
+
+    Example: demur convention explain fd-shifts
     """
     from demur.quantities.conventions.bridges import convention_of
-    from demur.quantities.conventions.signature import Signature
+    from demur.quantities.conventions.signature import meaning
     from demur.report.console import console_text
     from demur.report.text import table
 
-    signature = Signature.parse(line)
-    name, _ = convention_of(line)
+    name, keys = convention_of(signature)
+    rows = [(key, value, meaning(key, value)) for key, value in keys.items()]
     whose = f"This is the convention of {name}." if name else "This is not the convention of demur or of a known tool."
-    typer.echo(console_text([*table(signature.in_words(), to_the_left=(0, 1, 2)), whose]))
+    typer.echo(console_text([*table(rows, to_the_left=(0, 1, 2)), whose]))
 
 
 @conventions.command()

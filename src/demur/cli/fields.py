@@ -38,7 +38,7 @@ def fields(
     from demur.read.foreign import foreign_tool, way_in
     from demur.read.profile import items_profile
 
-    fit, columns, shown_values = fitted(calibration), reading.columns, not no_examples
+    fit, columns, table, shown_values = fitted(calibration), reading.columns, reading.table, not no_examples
     tool = foreign_tool(file)
     if tool is not None:
         for name in (*reading.names_but(), *(["--calibration"] if calibration else [])):
@@ -52,7 +52,7 @@ def fields(
         if not _understood(file, reading.given(loss="any", confidence=True), columns):
             return
     chosen: Any = {"modes": [reading.mode], "experiments": [reading.experiment], "instrument": reading.instrument}
-    runs = read_inputs([file], columns=columns, options=reading.table, **chosen)
+    runs = read_inputs([file], columns=columns, options=table, **chosen)
     if profile is None:
         _show(file, items_profile(runs[0]), examples=shown_values)
     _show_confidences(runs, fit)

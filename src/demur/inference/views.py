@@ -88,7 +88,8 @@ class CurveView:
     def sample(self) -> Replicates:
         """The data as they are, as a block of one replicate."""
         once, prepared = np.ones((1, len(self.ids))), prepared_kernel()
-        return self.drawn((prepared and prepared.packed(once)) or once)
+        tiles = prepared.packed(once) if prepared else None
+        return self.drawn(once if tiles is None else tiles)
 
     @cached_property
     def first_losses(self) -> Integers:

@@ -94,8 +94,8 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         }
         for name in served
     }
-    plan = plan.settled(len(alignment.systems[baseline]))
     _check_counts(alignment.systems, beside, settings.conventions)
+    plan = plan.settled(len(alignment.systems[baseline]))
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     origin = provenance(plan, created_at, command, also_read)

@@ -154,9 +154,7 @@ def _parts(bridge: Bridge, name: str, known: KnownOfAnswers) -> tuple[Fraction, 
 
 def ties_matter(*conventions: str) -> bool:
     """Whether bridges between these hold only where no confidences are equal."""
-    return len({CONVENTIONS[name]["ties"] == "plateau" for name in conventions}) > 1 or all(
-        CONVENTIONS[name]["ties"] != "plateau" for name in conventions
-    )
+    return any(CONVENTIONS[name]["ties"] != "plateau" for name in conventions)
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[list[str]]:

@@ -135,10 +135,6 @@ class Signature:
         """The same under another convention, by the keys it changes."""
         return replace(self, **{_field(key): value for key, value in changes.items()})
 
-    def in_words(self) -> list[tuple[str, str, str]]:
-        """Each key, its value, and what that means."""
-        return [(key, _escaped(value), meaning(key, value)) for key, value in self.items()]
-
 
 def _key(field: str) -> str:
     return field.replace("_", ".")
