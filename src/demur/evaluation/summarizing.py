@@ -21,7 +21,8 @@ from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
 from demur.summaries.bins import MOST
-from demur.summaries.file import is_summary, read_summary
+from demur.summaries.file import read_summary
+from demur.summaries.mark import is_summary
 from demur.summaries.merging import merged
 from demur.summaries.summary import Kept, Summary
 
