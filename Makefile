@@ -13,6 +13,9 @@ ENGINES := demur/inference/engines
 KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
 SANITIZED := build/sanitized
 CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
+# Python keeps what it allocated, and other packages mix new and free: neither is the kernel's, which is plain C.
+CHECKED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
+  PYTHONPATH=$(SANITIZED) DEMUR_ENGINE=c $(BIN)/python -m pytest -n 0 -s
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
@@ -67,8 +70,8 @@ fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SEC
 sanitize: $(TOOLS)  ## the tests of the kernel, every access to memory and every overflow checked (needs gcc)
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/demur $(SANITIZED) && rm -f $(SANITIZED)/$(ENGINES)/_kernel*.so
 	CC=gcc CFLAGS="-g $(CHECKS)" LDFLAGS="$(CHECKS)" $(BIN)/python hatch_build.py $(SANITIZED)/$(ENGINES)
-	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \
-	  DEMUR_ENGINE=c $(BIN)/python -m pytest -n 0 -s -m "" tests/inference/engines
+	$(CHECKED) -m "" tests/inference/engines
+	$(CHECKED) tests/inference tests/contracts/test_golden.py
 
 test-browser: $(TOOLS)  ## the report in a real chromium
 	@test -x "$(CHROMIUM)" || \

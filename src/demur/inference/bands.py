@@ -63,13 +63,14 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     """
     if not curve.defined:
         return {}
-    count = curve.points.count[points_kept(len(curve))][:, None]
-    units, divisor = sample.units.astype(np.int64), sample.table.divisor
-    needed = -(-count * units // curve.units)  # k of n is reached by ⌈k·m/n⌉ of m, exactly
-    points = sample.sweep.points(needed.astype(np.float64))
-    reached = points.place < sample.plateaus
-    loss, accepted = np.where(reached, points.loss_sum, np.nan), np.where(reached, points.count, 1)
-    return {"selective": (loss / (accepted * divisor)).T, "generalized": (loss / (units * divisor)).T}
+    count, divisor = curve.points.count[points_kept(len(curve))][:, None], sample.table.divisor
+    # k of n is reached by ⌈k·m/n⌉ of m, exactly
+    needed = sample.per_size(lambda units: -(-count * units // curve.units))
+    points = sample.sweep.reached(needed)
+    loss, accepted = points.loss_sum, points.count
+    if len(missed := np.flatnonzero(points.place >= sample.plateaus)):
+        loss.flat[missed], accepted.flat[missed] = np.nan, 1
+    return {"selective": (loss / (accepted * divisor)).T, "generalized": (loss / (sample.units * divisor)).T}
 
 
 def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:

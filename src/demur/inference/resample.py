@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.inference.draws import checked_seed, weights
 from demur.inference.engines import prepared_kernel
+from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
 from demur.types import Floats
@@ -34,10 +36,14 @@ _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """Numbers wanted of a view: one number, or a row of numbers, per replicate under each name."""
+    """Numbers wanted of a view: one number, or a row of numbers, per replicate under each name.
+
+    Of a curve, `coverages` that they are at are found all at once.
+    """
 
     view: Any
     numbers: Callable[[Any], Mapping[str, Any]]
+    coverages: tuple[Coverage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +133,12 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
 
     def work(start: int) -> list[Columns]:
         numbers = range(start, min(start + size, total))
-        drawn, samples = Drawn.of(weights_of(numbers, prepared), prepared), dict[int, Any]()
+        drawn, samples = DrawnWeights.of(weights_of(numbers, prepared), prepared), dict[int, Any]()
+        for view, coverages in expected:
+            _sample(view, drawn, samples).expect(coverages)
         return [_checked(ask.numbers(_sample(ask.view, drawn, samples)), len(numbers)) for ask in asks]
 
-    prepared = prepared_kernel()
+    prepared, expected = prepared_kernel(), _expected(asks)
     size = plan.block or _block_size([ask.view for ask in asks], -(-total // plan.threads), compiled=bool(prepared))
     np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
     blocks: list[list[Columns]] = []
@@ -142,6 +150,14 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
         {name: np.concatenate([block[index][name] for block in blocks]) for name in blocks[0][index]}
         for index in range(len(asks))
     ]
+
+
+def _expected(asks: Sequence[Ask]) -> list[tuple[Any, list[Coverage]]]:
+    """The coverages that each view is asked about, in rising order."""
+    views = {id(ask.view): ask.view for ask in asks if ask.coverages}
+    coverages = [{each.text: each for ask in asks if id(ask.view) == key for each in ask.coverages} for key in views]
+    ordered = [sorted(each.values(), key=attrgetter("least_share")) for each in coverages]
+    return list(zip(views.values(), ordered, strict=True))
 
 
 def _block_size(views: Sequence[Any], wanted: int, *, compiled: bool) -> int:
@@ -158,14 +174,14 @@ def _block_size(views: Sequence[Any], wanted: int, *, compiled: bool) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class DrawnWeights:
     """How often a block of replicates holds each cluster: a row for each of them, and tiles for views that sweep."""
 
     weights: Any
     tiles: Any = None
 
     @classmethod
-    def of(cls, weights: Any, prepared: Any) -> Drawn:
+    def of(cls, weights: Any, prepared: Any) -> DrawnWeights:
         """Of weights in either form."""
         if prepared is None:
             return cls(weights)
@@ -180,7 +196,7 @@ class Drawn:
         return rows
 
 
-def _sample(view: Any, drawn: Drawn, samples: dict[int, Any]) -> Any:
+def _sample(view: Any, drawn: DrawnWeights, samples: dict[int, Any]) -> Any:
     """What a view draws, drawn once per block however many numbers are taken from it."""
     if id(view) not in samples:
         members = getattr(view, "members", None)

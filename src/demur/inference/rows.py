@@ -21,6 +21,7 @@ from demur.inference.rules import RULES, Counted
 from demur.inference.sums import errors_of_difference
 from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
+from demur.quantities.coverage import Coverage
 from demur.types import Flags, Floats
 
 
@@ -96,14 +97,23 @@ class Row:
         """The curve the number is of, where it is of one that is not cut where others end."""
         return self.view if isinstance(self.view, CurveView) else None
 
+    @cached_property
+    def _rule_needs_errors(self) -> bool:
+        method = RULES[self.rule](self.counted, self.point).method
+        return bool(method) and "errors" in METHODS[method].needs
+
+    @property
+    def coverages(self) -> tuple[Coverage, ...]:
+        """Where the curve is looked at, if it is at a coverage."""
+        at = self.measure.coverage
+        return () if at is None or self.curve_view is None else (at,)
+
     def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
         """Everything a block of replicates is asked for; an error in each only where an interval needs it."""
         taken = {"value": self.number(sample)}
         if self.held is not None:  # a draw that holds none of the units has no number
             taken["value"] = np.where(self.held @ sample.weights > 0, taken["value"], np.nan)
-        method = RULES[self.rule](self.counted, self.point).method
-        by_rule = METHODS[method].needs if method else frozenset()
-        if self.influences is not None and "errors" in by_rule | needs:
+        if self.influences is not None and ("errors" in needs or self._rule_needs_errors):
             taken["error"] = errors_of_squares(sample.squares(self.influences(sample)), self.holding)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
@@ -195,7 +205,7 @@ class Contrast:
             return {"error": errors_of_difference(*self._apart, moved, samples[0].weights)}
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
-        apart = self.row.influences(samples[0]) - self.subtracted.influences(samples[1])
+        apart = samples[0].difference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
         return {"error": errors_of_squares(samples[0].squares(apart), self.row.clusters)}
 
     @property

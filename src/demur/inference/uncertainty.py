@@ -91,7 +91,7 @@ def estimated(
     family = [each for each in contrasts if headline is not None and each.of_systems and each.comparable]
     judged = set(map(id, [*family, *pairs_ranked]))
     pairs = [each for each in compared if each.has_errors and ("errors" in needs or id(each) in judged)]
-    wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
+    wanted = [Ask(row.view, partial(row.columns, needs=needs), row.coverages) for row in drawn_rows]
     wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*wanted, *asks], plan)
     alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]

@@ -164,6 +164,11 @@ class Cut:
         weights: Floats = self.own.weights
         return weights
 
+    def difference(self, a: Floats, b: Floats) -> Floats:
+        """Influences a − b of the clusters."""
+        apart: Floats = self.own.difference(a, b)
+        return apart
+
     def squares(self, influence: Floats) -> Floats:
         """Σ u² over the clusters of each replicate, of their influences u."""
         squares: Floats = self.own.squares(influence)

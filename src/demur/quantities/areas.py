@@ -97,7 +97,7 @@ def augrc(curve: RiskCoverage) -> Any:
 def _per_coverage(sample: Replicates, area: Floats, influence: Floats) -> Floats:
     """The influences on an area over Cmax."""
     share = sample.coverage_reached
-    return sample.ratio(influence - sample.ratio(area, share) * on_coverage(sample), share)
+    return sample.difference(influence, on_coverage(sample), sample.ratio(area, share), share)
 
 
 @quantity(

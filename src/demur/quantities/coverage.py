@@ -96,7 +96,12 @@ class Coverage:
     @lru_cache(maxsize=4096)  # noqa: B019  (coverages are few, small and for ever equal)
     def units_needed(self, units: int) -> int:
         """The smallest k for which k of `units` reaches this coverage."""
-        return math.ceil(self.value * (1 - self.slack) * units)
+        return math.ceil(self.least_share * units)
+
+    @property
+    def least_share(self) -> Fraction:
+        """The share of the units that reaches it."""
+        return self.value * (1 - self.slack) if self.slack else self.value
 
     @lru_cache(maxsize=4096)  # noqa: B019
     def position(self, units: int) -> Fraction:

@@ -62,7 +62,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: on_selective_area(sample) - on_optimal_selective_area(sample),
+    influence=lambda sample: sample.difference(on_selective_area(sample), on_optimal_selective_area(sample)),
     limits=lambda worst, _: (-worst / 2, worst),
     shown=("csv", "definitions", "gate", "within"),
 )
@@ -91,7 +91,7 @@ def eaurc(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: on_generalized_area(sample) - on_optimal_generalized_area(sample),
+    influence=lambda sample: sample.difference(on_generalized_area(sample), on_optimal_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 4),
     shown=("table", "csv", "definitions", "gate"),
 )

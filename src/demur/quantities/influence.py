@@ -48,7 +48,8 @@ def on_optimal_selective_area(sample: Replicates) -> Floats:
     influence = sample.sweep.influence_on_oracle(Finish(by_units, sample.units * table.divisor))
     held = table.cluster_units > 0
     drawn = sample.sweep.sums_of(held.astype(np.float64))
-    influence -= held[:, None] * (sample.sweep.total(influence, squared=False) / np.maximum(drawn, 1))
+    mean = sample.sweep.total(influence, squared=False) / np.maximum(drawn, 1)
+    influence -= mean if held.all() else held[:, None] * mean
     return influence
 
 
@@ -85,8 +86,7 @@ def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
 
 def _on_coverage(sample: Replicates) -> Floats:
     table = sample.table
-    answers = np.bincount(table.plateaus.cluster, table.plateaus.count, minlength=table.clusters)
-    return (answers[:, None] - sample.coverage_reached * table.cluster_units[:, None]) / sample.units
+    return sample.difference(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
 
 
 def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:

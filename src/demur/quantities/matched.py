@@ -25,7 +25,7 @@ def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Floa
     The slope is taken over √N units on either side: of one step of a fine curve it is the loss of a single unit, which
     made standard errors a fifth too large, and on an operating point there are two of them.
     """
-    if not len(sample.count):
+    if not sample.plateaus:
         return np.zeros_like(sample.weights)
     place, position, share, lost = _located(sample, coverage)
     ends = [np.clip(position + side * np.sqrt(sample.units), 0, sample.answered) for side in (-1, 1)]
@@ -33,7 +33,7 @@ def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Floa
     slope = np.divide(above - below, ends[1] - ends[0], out=np.zeros_like(position), where=ends[1] > ends[0])
     step = np.arange(len(sample.count))[:, None]
     within = np.where(step < place, 1.0, np.where(step == place, share, 0.0))
-    influence = sample.table.plateaus.by_cluster(-slope * within, within, sample.table.clusters)
+    influence = sample.table.plateaus.by_cluster(-slope * within, within)
     moved = np.divide(position, sample.units) * sample.table.cluster_units[:, None]
     if moves is not None:
         moved = moved + sample.units * moves
@@ -87,7 +87,7 @@ def _exact(curve: Curve, coverage: Coverage) -> Fraction | float:
 
 
 def _drawn(sample: Any, coverage: Coverage | Floats) -> Floats:
-    if not len(sample.count):
+    if not sample.plateaus:
         return np.full(len(sample.units), math.nan)
     _, position, _, lost = _located(sample, coverage)
     reached = (position > 0) & (position <= sample.answered)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from demur.quantities.slopes import Finish, Line, by_count_and_loss, by_count_and_loss_of_oracle
-from demur.quantities.sweep import Oracle, Points
+from demur.quantities.sweep import Oracle
 from demur.quantities.table import Entries, Table, cluster_sums, running_sum
 from demur.types import Floats, Indices
 
@@ -87,7 +87,7 @@ class Curves:
 
 
 @dataclass(frozen=True, eq=False)
-class CurvePoints:
+class PointsOfCurves:
     """Places on whole curves; what is there is read when it is asked for."""
 
     curves: Curves
@@ -196,9 +196,11 @@ class NumpySweep:
         lowest = loss[np.argmax(count > 0, axis=0)]
         return Oracle(risk_sums(count, loss_sum, loss[:, None]), area[-1], lowest, loss_sum[-1])
 
-    def points(self, needs: Floats) -> Points:
+    def reached(self, needs: Floats) -> PointsOfCurves:
         """The first plateaus with at least `needs` answers."""
-        return CurvePoints(self.curves, self.curves.plateaus_below(needs))
+        return PointsOfCurves(self.curves, self.curves.plateaus_below(needs))
+
+    points = reached
 
     def influence(self, line: Line, finish: Finish) -> Floats:
         """Influences of the clusters on the area under a line."""
@@ -215,12 +217,18 @@ class NumpySweep:
     def _finished(self, entries: Entries, slopes: tuple[Floats, Floats], finish: Finish) -> Floats:
         """From derivatives by cumulated sums: an answer at one step is at or above every later step too."""
         by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in slopes)
-        influence = entries.by_cluster(by_count, by_loss, self.table.clusters)
+        influence = entries.by_cluster(by_count, by_loss)
         influence += finish.by_units * self.table.cluster_units[:, None]
         influence /= finish.scale
         if finish.moves is not None and finish.lift is not None:
             influence += finish.lift * (finish.moves if finish.factor is None else finish.moves * finish.factor)
         return influence
+
+    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
+        """Influences (a − times · b) / over."""
+        a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
+        apart = a - (b if times is None else times * b)
+        return apart if over is None else apart / over
 
     def total(self, influence: Floats, *, squared: bool) -> Floats:
         """Sums over the clusters of each replicate."""

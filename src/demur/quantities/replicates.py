@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,11 +15,12 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.curve import points_within
 from demur.quantities.exact import lower_hull
 from demur.quantities.numpy_sweep import NumpySweep, before, last, risk_sums
-from demur.quantities.sweep import Points, Sweep, Weights
+from demur.quantities.sweep import PointsFound, Sweep, Weights
 from demur.quantities.table import Table, running_sum
-from demur.types import Floats, Indices
+from demur.types import Floats, Indices, Integers
 
 Made = TypeVar("Made")
+_WHOLE, _EXACT = 2**62, 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ class Replicates:
         """How many units each replicate answers."""
         return self.sweep.answered
 
-    @property
+    @cached_property
     def coverage_reached(self) -> Floats:
         """Cmax of each replicate."""
         return self.answered / self.units
@@ -100,17 +101,17 @@ class Replicates:
         """Summed loss of everything answered over all units."""
         return self.sweep.loss / self._area_unit
 
-    @property
+    @cached_property
     def selective_area(self) -> Floats:
         """Area under the selective risk over [0, Cmax]."""
         return self.sweep.selective / (2 * self._area_unit)
 
-    @property
+    @cached_property
     def generalized_area(self) -> Floats:
         """Area under the generalized risk over [0, Cmax]."""
         return self.sweep.generalized / (2 * self._area_unit * self.units)
 
-    @property
+    @cached_property
     def _area_unit(self) -> Floats:
         return self.units * self.table.divisor
 
@@ -133,7 +134,7 @@ class Replicates:
 
     def position(self, coverage: Coverage) -> Floats:
         """A coverage in units of each replicate."""
-        return self._per_size(coverage.position)
+        return self.per_size(partial(_position, coverage))
 
     def once(self, what: str, end: Coverage | Floats | None, make: Callable[[], Made]) -> Made:
         """What several numbers are made of, made once: of the whole curve, or up to a coverage or counts of units."""
@@ -149,34 +150,49 @@ class Replicates:
         return {}
 
     @cached_property
-    def begin(self) -> Points:
+    def begin(self) -> PointsFound:
         """The first plateau each replicate holds anything of."""
         return self.sweep.points(np.full(len(self.units), 0.5))
 
-    def cut(self, coverage: Coverage | Floats) -> tuple[Points, Floats]:
+    def cut(self, coverage: Coverage | Floats) -> tuple[PointsFound, Floats]:
         """The first plateau beyond the cut, and the cut in units."""
         return self.once("cut", coverage, lambda: self._cut(coverage))
 
-    def _cut(self, coverage: Coverage | Floats) -> tuple[Points, Floats]:
+    def _cut(self, coverage: Coverage | Floats) -> tuple[PointsFound, Floats]:
         if isinstance(coverage, np.ndarray):
             end = np.minimum(coverage, self.answered)
             floor = np.floor(end)
         else:
             end = np.minimum(self.position(coverage), self.answered)
-            floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
+            floor = np.minimum(self.per_size(partial(_whole_position, coverage)), self.answered)
         return self.sweep.points(floor + 1), end
 
-    def _reaching(self, coverage: Coverage) -> Points:
-        return self.once("place", coverage, lambda: self.sweep.points(self._per_size(coverage.units_needed)))
+    def expect(self, coverages: Sequence[Coverage]) -> None:
+        """Find plateaus at all coverages that will be asked for, in the order of `Coverage.least_share`."""
+        needs = np.stack([self.per_size(partial(_units_needed, each)) for each in coverages])
+        points = self.sweep.reached(needs)
+        found = zip(points.place, points.count, points.loss_sum, strict=True)
+        self._reached.update(zip((each.text for each in coverages), found, strict=True))
 
     def place_at(self, coverage: Coverage) -> Indices:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
-        return self._reaching(coverage).place
+        return self._reaching(coverage)[0]
 
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
-        point = self._reaching(coverage)
-        return np.where(point.place < self.plateaus, point.risk / self.table.divisor, np.nan)
+        place, count, loss_sum = self._reaching(coverage)
+        risk = np.divide(loss_sum, count, out=np.full(len(count), np.nan), where=place < self.plateaus)
+        return np.asarray(risk / self.table.divisor)
+
+    def _reaching(self, coverage: Coverage) -> tuple[Indices, Floats, Floats]:
+        """The first plateau that reaches the coverage, the answers there, and their loss."""
+        if coverage.text not in self._reached:
+            self.expect([coverage])
+        return self._reached[coverage.text]
+
+    @cached_property
+    def _reached(self) -> dict[str, tuple[Indices, Floats, Floats]]:
+        return {}
 
     def coverage_at_risk(self, risk: Fraction) -> Floats:
         """The largest coverage of a plateau with this risk at most, as doubles have both; 0 where there is none."""
@@ -196,14 +212,14 @@ class Replicates:
     def _accepted(self, sums: Floats, threshold: float) -> Floats:
         return sums[: points_within(self.table.threshold, threshold, self.table.scale)]
 
-    def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
-        """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""
+    def per_size(self, values_of: Callable[[Integers], Any]) -> Floats:
+        """Numbers of units that depend on how many units a replicate holds: exact, and worked out once per size."""
         sizes, which = self._sizes
-        return np.array([float(value_of(int(size))) for size in sizes])[which]
+        return np.asarray(values_of(sizes), np.float64)[..., which]
 
     @cached_property
-    def _sizes(self) -> tuple[Floats, Indices]:
-        return np.unique(self.units, return_inverse=True)
+    def _sizes(self) -> tuple[Integers, Indices]:
+        return np.unique(self.units.astype(np.int64), return_inverse=True)
 
     def plateaus_below(self, units: Floats) -> Indices:
         """How many plateaus of each replicate hold fewer units than this."""
@@ -250,6 +266,10 @@ class Replicates:
             doubled[replicate] = np.sum(heights * np.diff(count, prepend=0))
         return doubled / (2 * self._area_unit)
 
+    def difference(self, a: Floats, b: Floats, times: Floats | None = None, over: Floats | None = None) -> Floats:
+        """Influences (a − times · b) / over of the clusters, from influences, or from a number for each cluster."""
+        return self.sweep.difference(a, b, times, over)
+
     def squares(self, influence: Floats) -> Floats:
         """Σ u² over the clusters of each replicate, of their influences u, a cluster drawn twice counted twice."""
         return self.sweep.total(influence, squared=True)
@@ -257,10 +277,36 @@ class Replicates:
     @staticmethod
     def ratio(part: Floats, whole: Floats) -> Floats:
         """One number over another; nan where there is nothing to divide by."""
+        if whole.all():
+            return part / whole
         return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole != 0)
 
 
-def _cut_trapezoid(point: Points, end: Floats, left: Floats, right: Floats) -> Floats:
+def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
+    """The fewest units that reach a coverage, of so many: in whole numbers of 64 bits where they fit."""
+    share = coverage.least_share
+    if share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+        return [coverage.units_needed(size) for size in sizes.tolist()]
+    return -(-share.numerator * sizes // share.denominator)
+
+
+def _position(coverage: Coverage, sizes: Integers) -> Any:
+    """A coverage in units, of so many; the quotient of two whole numbers that doubles hold is rounded once."""
+    share = coverage.value
+    if coverage.slack or max(share.numerator * int(sizes.max(initial=0)), share.denominator) >= _EXACT:
+        return [float(coverage.position(size)) for size in sizes.tolist()]
+    return share.numerator * sizes / share.denominator
+
+
+def _whole_position(coverage: Coverage, sizes: Integers) -> Any:
+    """The whole units of that position."""
+    share = coverage.value
+    if coverage.slack or share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+        return [math.floor(coverage.position(size)) for size in sizes.tolist()]
+    return share.numerator * sizes // share.denominator
+
+
+def _cut_trapezoid(point: PointsFound, end: Floats, left: Floats, right: Floats) -> Floats:
     """Twice the area of the trapezoid that leads to a plateau, up to a cut."""
     start, width = point.count_before, point.count - point.count_before
     share = np.divide(end - start, width, out=np.zeros_like(end), where=width > 0)

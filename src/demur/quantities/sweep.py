@@ -25,8 +25,8 @@ class Oracle(NamedTuple):
     loss_sum: Floats
 
 
-class Points(Protocol):
-    """The first plateaus with at least so many answers, of each replicate: an array as it was asked with.
+class Reached(Protocol):
+    """The first plateaus with at least so many answers, of each replicate: arrays as it was asked with.
 
     `place` is the number of plateaus where there is none; everything else is then what it is at the end.
     """
@@ -43,9 +43,13 @@ class Points(Protocol):
     def loss_sum(self) -> Floats:
         """Their summed loss numerators."""
 
+
+class PointsFound(Reached, Protocol):
+    """The same, with the mean loss, and with what was before each of them."""
+
     @property
     def risk(self) -> Floats:
-        """Their mean; 0 where there are none."""
+        """Mean loss numerator of the answers; 0 where there are none."""
 
     @property
     def count_before(self) -> Floats:
@@ -106,14 +110,20 @@ class Sweep(Protocol):
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of a whole number that each of them has."""
 
-    def points(self, needs: Floats) -> Points:
+    def reached(self, needs: Floats) -> Reached:
         """The first plateaus with at least `needs` answers: a column per replicate; later rows need no fewer."""
+
+    def points(self, needs: Floats) -> PointsFound:
+        """The same, one for each replicate, with what was before it."""
 
     def influence(self, line: Line, finish: Finish) -> Floats:
         """Influences of the clusters (a row each) on the area under a line."""
 
     def influence_on_oracle(self, finish: Finish) -> Floats:
         """Influences of the clusters (a row each) on the summed risks of the oracle order."""
+
+    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
+        """Influences (a − times · b) / over of the clusters, from influences, or from a number for each cluster."""
 
     def total(self, influence: Floats, *, squared: bool) -> Floats:
         """Sums over the clusters, of influences or of their squares, a cluster drawn twice counted twice."""

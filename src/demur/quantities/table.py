@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +38,7 @@ def cluster_sums(values: Floats) -> Floats:
     return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Entries:
     """Counts and loss sums of the clusters at each of a number of steps, in order of step and then of cluster."""
 
@@ -45,6 +46,7 @@ class Entries:
     count: Floats
     loss: Floats
     step_end: Indices
+    clusters: int
 
     @classmethod
     def of(
@@ -65,9 +67,10 @@ class Entries:
             count=count.astype(np.float64),
             loss=np.add.reduceat(loss, first) if len(first) else np.zeros(0),
             step_end=last_step,
+            clusters=clusters,
         )
 
-    @property
+    @cached_property
     def dense(self) -> bool:
         """Whether most clusters are at most steps, so that a full matrix is no waste."""
         return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= _DENSE_ENOUGH * len(self.count)
@@ -77,13 +80,28 @@ class Entries:
         """How wide the arrays of one replicate are."""
         return len(self.step_end) if self.dense else len(self.count)
 
-    def matrix(self, clusters: int) -> Floats:
+    @cached_property
+    def matrix(self) -> Floats:
         """Counts and loss sums as two full matrices, steps × clusters."""
-        full = np.zeros((2, len(self.step_end), clusters))
+        full = np.zeros((2, len(self.step_end), self.clusters))
         full[0, self.step, self.cluster], full[1, self.step, self.cluster] = self.count, self.loss
         return full
 
-    @property
+    @cached_property
+    def cumulated(self) -> Floats:
+        """The same up to each step."""
+        return np.cumsum(self.matrix, axis=1)
+
+    @cached_property
+    def turns(self) -> list[Indices]:
+        """The first entry of every cluster, then the second, and so on: no cluster is twice in one turn."""
+        order = np.argsort(self.cluster, kind="stable")
+        cluster = self.cluster[order]
+        turn = np.arange(len(cluster)) - np.searchsorted(cluster, cluster)
+        by_turn = order[np.argsort(turn, kind="stable")]
+        return np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])
+
+    @cached_property
     def step(self) -> Indices:
         """The step of each entry."""
         return np.searchsorted(self.step_end, np.arange(len(self.count)))
@@ -95,7 +113,7 @@ class Entries:
         other losses are always added in the one order of the entries, so that no block size can change a bit.
         """
         if whole and self.dense:
-            counts, losses = np.cumsum(self.matrix(len(weights)), axis=1)
+            counts, losses = self.cumulated
             return counts @ weights, losses @ weights
         count = weights[self.cluster]
         loss = count * self.loss[:, None]
@@ -107,28 +125,24 @@ class Entries:
             return count, loss
         return count[self.step_end], loss[self.step_end]
 
-    def by_cluster(self, by_count: Floats, by_loss: Floats, clusters: int) -> Floats:
+    def by_cluster(self, by_count: Floats, by_loss: Floats) -> Floats:
         """Each cluster's counts and losses times what one of them is worth at each step: clusters × replicates."""
-        totals = np.zeros((clusters, by_count.shape[1]))
+        totals = np.zeros((self.clusters, by_count.shape[1]))
         if self.dense:
-            counts, losses = self.matrix(clusters)
+            counts, losses = self.matrix
             for place in range(len(self.step_end)):  # one order of addition, whatever the block
                 totals += counts[place][:, None] * by_count[place]
                 totals += losses[place][:, None] * by_loss[place]
             return totals
-        order = np.argsort(self.cluster, kind="stable")
-        step = self.step[order]
-        worth = by_count[step] * self.count[order, None]
-        worth += by_loss[step] * self.loss[order, None]
-        cluster = self.cluster[order]
-        turn = np.arange(len(cluster)) - np.searchsorted(cluster, cluster)
-        for rank in range(int(turn.max()) + 1):  # the first entry of every cluster, then the second, and so on
-            chosen = np.flatnonzero(turn == rank)
-            totals[cluster[chosen]] += worth[chosen]
+        for chosen in self.turns:
+            step = self.step[chosen]
+            worth = by_count[step] * self.count[chosen, None]
+            worth += by_loss[step] * self.loss[chosen, None]
+            totals[self.cluster[chosen]] += worth
         return totals
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Table:
     """One system's units as its clusters hold them: by plateau of confidence, and by level of loss."""
 
@@ -181,12 +195,18 @@ class Table:
         """How many clusters there are."""
         return len(self.ids)
 
-    @property
+    @cached_property
+    def cluster_answers(self) -> Floats:
+        """How many units of each cluster are answered."""
+        answers = np.bincount(self.plateaus.cluster, self.plateaus.count, minlength=self.clusters)
+        return answers.astype(np.float64)
+
+    @cached_property
     def informative(self) -> int:
         """How many clusters hold an answered unit with a loss: what the uncertainty of an area rests on."""
         return len(np.unique(self.levels.cluster[self.level_loss[self.levels.step] != 0]))
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How wide the arrays of one replicate are."""
         return max(self.plateaus.cells, self.levels.cells, self.clusters)

@@ -70,7 +70,7 @@ class CellSums:
     def curve(self) -> Replicates:
         """The units as a curve, the most confident first."""
         plateaus, levels = (
-            Entries(np.zeros(len(key), np.intp), count, loss, np.arange(len(key)))
+            Entries(np.zeros(len(key), np.intp), count, loss, np.arange(len(key)), clusters=1)
             for key, count, loss in (self.by_confidence, self.by_loss)
         )
         threshold, units = -self.by_confidence[0], np.array([float(self.units)])

@@ -10,9 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define INTERFACE 2 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
+#define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
 #define WIDEST 64   /* bytes in a vector of any instruction set */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
@@ -23,7 +27,8 @@ struct steps {
     int32_t *cluster;
     double *count, *loss, *units, *answers; /* units and answers: of each cluster, at all steps */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
-    int dense, singles; /* singles: each step is one answer of one cluster */
+    int whole; /* whether all losses are whole numbers, of which sums are exact */
+    int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
 };
 
 /* Levels of loss, and harmonic numbers and trigamma function of whole numbers below a length. */
@@ -32,32 +37,46 @@ struct levels {
     int64_t length;
 };
 
+/* What is told of a line, in the order of Line in slopes.py. */
+enum { PLACE, END, HEIGHT, LEFT_HEIGHT, LEFT_SLOPE, AT_HEIGHT, AT_SLOPE, BEGIN, START, EXTRA, UNITS, LINE_ROWS };
+
 /* Where a line ends in each replicate, and what its points beside the end are worth: see Line in slopes.py. */
 struct line {
-    const double *place, *end, *height, *left_height, *left_slope, *at_height, *at_slope, *begin, *start, *extra, *units;
+    const double *row[LINE_ROWS];
     int selective;
 };
 
-/* From sums by cluster to influences per unit; moves[cluster][replicate] may be missing. */
+/* From sums by cluster to influences per unit, and their squares; moves[cluster][replicate] may be missing. */
 struct finish {
     const double *by_units, *scale, *lift, *factor, *moves;
-    double *out;
+    double *out, *squares;
 };
+
+/* Influences a and b of so many clusters and replicates, and (a - times b) / over; times and over may be missing. */
+struct difference {
+    int64_t clusters, replicates;
+    const double *a, *b, *times, *over;
+    double *out, *squares;
+    int by_cluster;
+};
+
+typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                      int64_t questions, const double *needs, double *out);
 
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
     int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *rows, uint8_t *out);
-    void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state,
-                  double *units);
-    void (*find)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                 int64_t questions, const double *needs, double *out);
+    void (*sums)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *by_cluster, double *out);
+    void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state);
+    searcher *reach, *find;
     int (*oracle)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *, double *out);
     int (*area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct line *,
                 const struct finish *, double *scratch);
     int (*oracle_area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *,
                        const struct finish *, double *scratch);
     void (*total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
-                  double *scratch, double *out);
+                  double *part, double *out);
+    void (*difference)(const uint8_t *tiles, const struct difference *, double *part);
 };
 
 #define SET baseline
@@ -180,6 +199,10 @@ static int holds(const Py_buffer *buffer, int64_t numbers, size_t size, const ch
 }
 
 static int is_drawn(const Py_buffer *tiles, int64_t clusters, int64_t replicates) {
+    if (clusters < 1 || clusters > INT32_MAX || replicates < 0) {
+        PyErr_SetString(PyExc_ValueError, "expected clusters and replicates");
+        return 0;
+    }
     return holds(tiles, (replicates + LANES - 1) / LANES * LANES * clusters, 1, "tiles");
 }
 
@@ -206,32 +229,29 @@ static void *copied(const Py_buffer *from) {
     return to;
 }
 
-/* Whether every index lies within its array, and what can be said of the entries. */
+/* Whether every index lies within its array; and how many answers each cluster has. */
 static int examine_steps(struct steps *s) {
     if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
-    s->singles = s->entries == s->steps;
-    for (int64_t step = 0; step < s->steps; step++) {
+    for (int64_t step = 0; step < s->steps; step++)
         if (s->begin[step] > s->begin[step + 1]) return 0;
-        s->singles &= s->begin[step] == step;
-    }
     for (int64_t i = 0; i < s->entries; i++) {
         if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
         s->answers[s->cluster[i]] += s->count[i];
-        s->singles &= s->count[i] == 1;
     }
     return 1;
 }
 
-PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, nothing) -> capsule\n\n"
+PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, whole, nothing) -> capsule\n\n"
     "A table as the other functions take it: begin (int64) has one number more than there are steps, cluster (int32),\n"
     "count and loss (double) one for each entry, units (double) one for each cluster.");
 
 static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_buffer begin, cluster, count, loss, units;
-    int dense;
+    int dense, whole;
     double nothing;
     PyObject *capsule = NULL;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*id", &begin, &cluster, &count, &loss, &units, &dense, &nothing)) return NULL;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*iid", &begin, &cluster, &count, &loss, &units, &dense, &whole, &nothing))
+        return NULL;
     int64_t entries = cluster.len / 4, n = begin.len / 8 - 1, clusters = units.len / 8;
     struct steps *s = NULL;
     if (clusters < 1 || clusters > INT32_MAX || n < 0) {
@@ -239,7 +259,7 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     } else if (holds(&begin, n + 1, 8, "begin") && holds(&cluster, entries, 4, "cluster") && holds(&units, clusters, 8, "units") &&
                holds(&count, entries, 8, "count") && holds(&loss, entries, 8, "loss")) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
-            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense,
+            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
                                 .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
                                 .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double))};
         }
@@ -274,7 +294,7 @@ static int call_of(struct call *c, int set, PyObject *capsule, const Py_buffer *
 
 static int64_t state_size(const struct call *c, int64_t chunk) {
     int64_t blocks = (c->replicates + LANES - 1) / LANES;
-    return chunk < 1 ? -1 : blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
+    return chunk < 1 || chunk > LONGEST_CHUNK ? -1 : blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
 }
 
 static PyObject *none_if(int done) {
@@ -283,35 +303,54 @@ static PyObject *none_if(int done) {
     return Py_None;
 }
 
-PyDoc_STRVAR(sweep_doc, "sweep(set, steps, tiles, replicates, chunk, state, units)\n\n"
+PyDoc_STRVAR(sweep_doc, "sweep(set, steps, tiles, replicates, chunk, state)\n\n"
     "Go through all steps with all replicates. state[block][chunk][5][lane] (double), with one chunk more for the end:\n"
-    "answers, their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.\n"
-    "units[replicate]: how many units there are.");
+    "answers, their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.");
 
 static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, done = 0;
     PyObject *capsule;
-    Py_buffer tiles, state, units;
+    Py_buffer tiles, state;
     Py_ssize_t replicates, chunk;
     struct call c;
-    if (!PyArg_ParseTuple(args, "iOy*nnw*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &units)) return NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
-        holds(&units, replicates, 8, "units")) {
+    if (!PyArg_ParseTuple(args, "iOy*nnw*", &set, &capsule, &tiles, &replicates, &chunk, &state)) return NULL;
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state")) {
         Py_BEGIN_ALLOW_THREADS
-        c.entries->sweep(c.s, c.tiles, replicates, chunk, state.buf, units.buf);
+        c.entries->sweep(c.s, c.tiles, replicates, chunk, state.buf);
         Py_END_ALLOW_THREADS
         done = 1;
     }
     PyBuffer_Release(&tiles);
     PyBuffer_Release(&state);
-    PyBuffer_Release(&units);
+    return none_if(done);
+}
+
+PyDoc_STRVAR(sums_doc, "sums(set, tiles, clusters, replicates, by_cluster, out)\n\n"
+    "Sums over clusters, as often as each is drawn, of a whole number that each has: out[replicate].");
+
+static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    Py_buffer tiles, by_cluster, out;
+    Py_ssize_t clusters, replicates;
+    if (!PyArg_ParseTuple(args, "iy*nny*w*", &set, &tiles, &clusters, &replicates, &by_cluster, &out)) return NULL;
+    const struct entries *entries = entries_of(set);
+    if (entries != NULL && is_drawn(&tiles, clusters, replicates) && holds(&by_cluster, clusters, 8, "by_cluster") &&
+        holds(&out, replicates, 8, "out")) {
+        Py_BEGIN_ALLOW_THREADS
+        entries->sums(tiles.buf, clusters, replicates, by_cluster.buf, out.buf);
+        Py_END_ALLOW_THREADS
+        done = 1;
+    }
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&by_cluster);
+    PyBuffer_Release(&out);
     return none_if(done);
 }
 
 PyDoc_STRVAR(find_doc, "find(set, steps, tiles, replicates, chunk, state, questions, needs, out)\n\n"
     "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
-    "out[9][question][replicate]: the step, answers, loss and mean loss there; answers, loss, mean loss and twice both\n"
-    "areas before it. Where there is none, the number of steps, and what is at the end.");
+    "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
+    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
 
 static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, done = 0;
@@ -321,10 +360,11 @@ static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
     struct call c;
     if (!PyArg_ParseTuple(args, "iOy*nny*ny*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &n, &needs, &out))
         return NULL;
+    int full = out.len == 9 * needs.len;
     if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
-        holds(&needs, n * replicates, 8, "needs") && holds(&out, 9 * n * replicates, 8, "out")) {
+        holds(&needs, n * replicates, 8, "needs") && holds(&out, (full ? 9 : 3) * n * replicates, 8, "out")) {
         Py_BEGIN_ALLOW_THREADS
-        c.entries->find(c.s, c.tiles, replicates, chunk, state.buf, n, needs.buf, out.buf);
+        (full ? c.entries->find : c.entries->reach)(c.s, c.tiles, replicates, chunk, state.buf, n, needs.buf, out.buf);
         Py_END_ALLOW_THREADS
         done = 1;
     }
@@ -384,35 +424,37 @@ static void *scratch_of(const struct call *c, double **vectors) {
 }
 
 static int finish_of(struct finish *f, const struct call *c, const Py_buffer *rows, const Py_buffer *moves,
-                     const Py_buffer *out) {
+                     const Py_buffer *out, const Py_buffer *squares) {
     const double *row = rows->buf;
     int64_t r = c->replicates, cells = r * c->s->clusters;
     *f = (struct finish){.by_units = row, .scale = row + r, .lift = row + 2 * r, .factor = row + 3 * r,
-                         .moves = moves->len ? moves->buf : NULL, .out = out->buf};
-    return holds(rows, 4 * r, 8, "finish") && holds(out, cells, 8, "out") && (moves->len == 0 || holds(moves, cells, 8, "moves"));
+                         .moves = moves->len ? moves->buf : NULL, .out = out->buf,
+                         .squares = squares->buf};
+    return holds(rows, 4 * r, 8, "finish") && holds(out, cells, 8, "out") &&
+           holds(squares, r, 8, "squares") && (moves->len == 0 || holds(moves, cells, 8, "moves"));
 }
 
-PyDoc_STRVAR(area_doc, "area(set, steps, tiles, replicates, selective, line, finish, moves, out)\n\n"
+PyDoc_STRVAR(area_doc, "area(set, steps, tiles, replicates, selective, line, finish, moves, out, squares)\n\n"
     "Influences of the clusters on an area: out[cluster][replicate]. line[11][replicate] says where the line ends and\n"
-    "what the points beside it are worth, finish[4][replicate] what a unit is; moves[cluster][replicate] or nothing.");
+    "what the points beside it are worth, finish[4][replicate] what a unit is; moves[cluster][replicate] or nothing.\n"
+    "squares[replicate]: the sums of their squares.");
 
 static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, selective, done = 0;
     PyObject *capsule;
-    Py_buffer tiles, rows, finish, moves, out;
+    Py_buffer tiles, rows, finish, moves, out, squares;
     Py_ssize_t replicates;
     struct call c;
     struct finish f;
-    if (!PyArg_ParseTuple(args, "iOy*niy*y*y*w*", &set, &capsule, &tiles, &replicates, &selective, &rows, &finish,
-                          &moves, &out))
+    if (!PyArg_ParseTuple(args, "iOy*niy*y*y*w*w*", &set, &capsule, &tiles, &replicates, &selective, &rows, &finish,
+                          &moves, &out, &squares))
         return NULL;
     double *vectors;
     void *scratch = NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, 11 * replicates, 8, "line") &&
-        finish_of(&f, &c, &finish, &moves, &out) && (scratch = scratch_of(&c, &vectors)) != NULL) {
-        const double *r[11];
-        for (int i = 0; i < 11; i++) r[i] = (const double *)rows.buf + i * replicates;
-        struct line line = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], selective};
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, LINE_ROWS * replicates, 8, "line") &&
+        finish_of(&f, &c, &finish, &moves, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
+        struct line line = {.selective = selective};
+        for (int i = 0; i < LINE_ROWS; i++) line.row[i] = (const double *)rows.buf + i * replicates;
         Py_BEGIN_ALLOW_THREADS
         done = c.entries->area(c.s, c.tiles, replicates, &line, &f, vectors);
         Py_END_ALLOW_THREADS
@@ -424,26 +466,28 @@ static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
     PyBuffer_Release(&finish);
     PyBuffer_Release(&moves);
     PyBuffer_Release(&out);
+    PyBuffer_Release(&squares);
     return none_if(done);
 }
 
-PyDoc_STRVAR(oracle_area_doc, "oracle_area(set, steps, tiles, replicates, levels, tables, finish, out)\n\n"
+PyDoc_STRVAR(oracle_area_doc, "oracle_area(set, steps, tiles, replicates, levels, tables, finish, out, squares)\n\n"
     "Influences of the clusters on the selective area of the oracle order: out[cluster][replicate].");
 
 static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, done = 0;
     PyObject *capsule;
-    Py_buffer tiles, levels, tables, finish, out, none = {0};
+    Py_buffer tiles, levels, tables, finish, out, squares, none = {0};
     Py_ssize_t replicates;
     struct call c;
     struct levels v;
     struct finish f;
-    if (!PyArg_ParseTuple(args, "iOy*ny*y*y*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &finish, &out))
+    if (!PyArg_ParseTuple(args, "iOy*ny*y*y*w*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &finish, &out,
+                          &squares))
         return NULL;
     double *vectors;
     void *scratch = NULL;
     if (call_of(&c, set, capsule, &tiles, replicates) && levels_of(&v, c.s, &levels, &tables) &&
-        finish_of(&f, &c, &finish, &none, &out) && (scratch = scratch_of(&c, &vectors)) != NULL) {
+        finish_of(&f, &c, &finish, &none, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
         Py_BEGIN_ALLOW_THREADS
         done = c.entries->oracle_area(c.s, c.tiles, replicates, &v, &f, vectors);
         Py_END_ALLOW_THREADS
@@ -455,6 +499,7 @@ static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
     PyBuffer_Release(&tables);
     PyBuffer_Release(&finish);
     PyBuffer_Release(&out);
+    PyBuffer_Release(&squares);
     return none_if(done);
 }
 
@@ -468,7 +513,7 @@ static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "iy*nny*iw*", &set, &tiles, &clusters, &replicates, &influence, &squared, &out)) return NULL;
     const struct entries *entries = entries_of(set);
     double *scratch = NULL;
-    if (entries != NULL && clusters <= INT32_MAX && is_drawn(&tiles, clusters, replicates) &&
+    if (entries != NULL && is_drawn(&tiles, clusters, replicates) &&
         holds(&influence, clusters * replicates, 8, "influence") && holds(&out, replicates, 8, "out")) {
         if ((scratch = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
         else {
@@ -482,6 +527,45 @@ static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
     PyBuffer_Release(&tiles);
     PyBuffer_Release(&influence);
     PyBuffer_Release(&out);
+    return none_if(done);
+}
+
+PyDoc_STRVAR(difference_doc, "difference(set, tiles, clusters, replicates, a, b, times, over, out, squares)\n\n"
+    "Influences (a - times b) / over, where times and over have a number for each replicate, or none: out[cluster]\n"
+    "[replicate]; and the sums of their squares, squares[replicate]. a and b are like out, or have one number per cluster.");
+
+static PyObject *difference(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    Py_buffer tiles, a, b, times, over, out, squares;
+    Py_ssize_t clusters, replicates;
+    if (!PyArg_ParseTuple(args, "iy*nny*y*y*y*w*w*", &set, &tiles, &clusters, &replicates, &a, &b, &times, &over, &out,
+                          &squares))
+        return NULL;
+    const struct entries *entries = entries_of(set);
+    double *part = NULL;
+    int64_t cells = clusters * replicates, by_cluster = a.len == clusters * 8 && replicates != 1;
+    if (entries != NULL && is_drawn(&tiles, clusters, replicates) &&
+        holds(&a, by_cluster ? clusters : cells, 8, "a") && holds(&b, by_cluster ? clusters : cells, 8, "b") &&
+        holds(&times, times.len ? replicates : 0, 8, "times") && holds(&over, over.len ? replicates : 0, 8, "over") &&
+        holds(&out, cells, 8, "out") && holds(&squares, replicates, 8, "squares")) {
+        struct difference d = {clusters, replicates, a.buf, b.buf, times.len ? times.buf : NULL,
+                               over.len ? over.buf : NULL, out.buf, squares.buf, (int)by_cluster};
+        if ((part = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
+        else {
+            Py_BEGIN_ALLOW_THREADS
+            entries->difference(tiles.buf, &d, part);
+            Py_END_ALLOW_THREADS
+            done = 1;
+        }
+    }
+    free(part);
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&a);
+    PyBuffer_Release(&b);
+    PyBuffer_Release(&times);
+    PyBuffer_Release(&over);
+    PyBuffer_Release(&out);
+    PyBuffer_Release(&squares);
     return none_if(done);
 }
 
@@ -502,12 +586,14 @@ static PyMethodDef methods[] = {
     {"draw", draw, METH_VARARGS, draw_doc},
     {"sets", sets, METH_NOARGS, sets_doc},
     {"steps", steps, METH_VARARGS, steps_doc},
+    {"sums", sums, METH_VARARGS, sums_doc},
     {"sweep", sweep, METH_VARARGS, sweep_doc},
     {"find", find, METH_VARARGS, find_doc},
     {"oracle", oracle, METH_VARARGS, oracle_doc},
     {"area", area, METH_VARARGS, area_doc},
     {"oracle_area", oracle_area, METH_VARARGS, oracle_area_doc},
     {"total", total, METH_VARARGS, total_doc},
+    {"difference", difference, METH_VARARGS, difference_doc},
     {NULL, NULL, 0, NULL},
 };
 

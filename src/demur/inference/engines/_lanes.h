@@ -51,12 +51,15 @@ static int OF(draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, 
 
 static const struct entries OF(entries) = {
     .draw = OF(draw),
+    .sums = OF(sums),
     .sweep = OF(sweep),
+    .reach = OF(reach),
     .find = OF(find),
     .oracle = OF(oracle),
     .area = OF(area),
     .oracle_area = OF(oracle_area),
     .total = OF(total),
+    .difference = OF(difference),
 };
 
 #undef GOLDEN

@@ -9,13 +9,18 @@ typedef int64_t OF(mask) __attribute__((vector_size(8 * WIDE)));
 #define vec OF(vector)
 #define mask OF(mask)
 
-/* How often the replicates hold a cluster. */
+/* How often the replicates hold a cluster. Compilers take bytes to doubles one by one if they are not told otherwise. */
 static inline vec OF(weight)(const uint8_t *lanes, int32_t cluster) {
-    typedef uint8_t bytes __attribute__((vector_size(WIDE)));
-    typedef int32_t words __attribute__((vector_size(4 * WIDE)));
-    bytes drawn;
-    memcpy(&drawn, lanes + (int64_t)cluster * LANES, sizeof drawn);
-    return __builtin_convertvector(__builtin_convertvector(drawn, words), vec);
+    const uint8_t *drawn = lanes + (int64_t)cluster * LANES;
+#if WIDE == 8
+    return (vec)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)drawn)));
+#elif WIDE == 4
+    int bytes;
+    memcpy(&bytes, drawn, sizeof bytes);
+    return (vec)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes)));
+#else
+    return (vec){drawn[0], drawn[1]};
+#endif
 }
 
 static inline vec OF(load)(const double *from) {
@@ -28,13 +33,15 @@ static inline void OF(store)(double *to, vec values) { memcpy(to, &values, sizeo
 
 /* The values of n replicates; 0 in lanes that no replicate is in. */
 static inline vec OF(load_some)(const double *from, int64_t n) {
+    if (n >= WIDE) return OF(load)(from);
     vec values = {0};
-    memcpy(&values, from, sizeof(double) * (size_t)(n < WIDE ? n : WIDE));
+    memcpy(&values, from, sizeof(double) * (size_t)n);
     return values;
 }
 
 static inline void OF(store_some)(double *to, vec values, int64_t n) {
-    memcpy(to, &values, sizeof(double) * (size_t)(n < WIDE ? n : WIDE));
+    if (n >= WIDE) OF(store)(to, values);
+    else memcpy(to, &values, sizeof(double) * (size_t)n);
 }
 
 static inline vec OF(where)(mask chosen, vec yes, vec no) {
@@ -82,6 +89,15 @@ static inline void OF(add)(const struct steps *s, const uint8_t *lanes, int64_t 
     }
 }
 
+/* Take the entries of one step away again, which is exact for whole numbers. */
+static inline void OF(subtract)(const struct steps *s, const uint8_t *lanes, int64_t step, vec *count, vec *loss) {
+    for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
+        vec drawn = OF(weight)(lanes, s->cluster[i]);
+        *loss -= drawn * s->loss[i];
+        *count -= drawn * s->count[i];
+    }
+}
+
 /* One plateau on. The line is flat from coverage 0 to the first point a replicate holds, whose height counts twice. */
 static inline at OF(next)(const struct steps *s, const uint8_t *lanes, int64_t step, at from) {
     const vec zero = {0};
@@ -96,24 +112,29 @@ static inline at OF(next)(const struct steps *s, const uint8_t *lanes, int64_t s
     return to;
 }
 
-/* Several plateaus on. Of single answers, once every replicate has begun, nothing needs to be asked. */
+/* The same once every replicate has begun: nothing needs to be asked. */
+static inline at OF(next_begun)(const struct steps *s, const uint8_t *lanes, int64_t step, at from) {
+    at to = from;
+    OF(add)(s, lanes, step, &to.count, &to.loss);
+    to.risk = to.loss / to.count;
+    vec width = to.count - from.count;
+    to.selective += (to.risk + from.risk) * width;
+    to.generalized += (to.loss + from.loss) * width;
+    return to;
+}
+
+/* Whether all of the n replicates that are here have answers. */
+static inline int OF(begun)(vec count, int64_t n) {
+    for (int64_t lane = 0; lane < WIDE && lane < n; lane++)
+        if (!(count[lane] > 0)) return 0;
+    return 1;
+}
+
 static inline at OF(advance)(const struct steps *s, const uint8_t *lanes, int64_t step, int64_t stop, int64_t n, at here) {
-    const vec zero = {0};
-    mask begun = here.count > zero;
-    for (int64_t lane = n; lane < WIDE; lane++) begun[lane] = -1;
-    if (!s->singles || step == 0 || OF(any)(~begun)) {
+    if (step == 0 || !OF(begun)(here.count, n))
         for (; step < stop; step++) here = OF(next)(s, lanes, step, here);
-        return here;
-    }
-    for (; step < stop; step++) {
-        vec drawn = OF(weight)(lanes, s->cluster[step]), before = here.loss;
-        here.count += drawn;
-        here.loss += drawn * s->loss[step];
-        vec risk = here.loss / here.count;
-        here.selective += (risk + here.risk) * drawn;
-        here.generalized += (here.loss + before) * drawn;
-        here.risk = risk;
-    }
+    else
+        for (; step < stop; step++) here = OF(next_begun)(s, lanes, step, here);
     return here;
 }
 
@@ -121,19 +142,23 @@ static inline at OF(advance)(const struct steps *s, const uint8_t *lanes, int64_
     for (int64_t first = 0; first < (replicates); first += WIDE)            \
         for (int64_t n = (replicates) - first, block = first / LANES, lane0 = first % LANES, once = 1; once; once = 0)
 
-/* Where each replicate is at the start of every chunk of plateaus, and at the end: state[block][chunk][5][lane]; and how
- * many units it has.
- */
-static void OF(sweep)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state,
-                      double *units) {
+/* Sums over the clusters of each replicate, of a whole number that each cluster has. */
+static void OF(sums)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *by_cluster, double *out) {
+    EACH_GROUP(replicates) {
+        const uint8_t *lanes = tiles + block * clusters * LANES + lane0;
+        vec sum = {0};
+        for (int64_t cluster = 0; cluster < clusters; cluster++)
+            sum += OF(weight)(lanes, (int32_t)cluster) * by_cluster[cluster];
+        OF(store_some)(out + first, sum, n);
+    }
+}
+
+/* Where each replicate is at the start of every chunk of plateaus, and at the end: state[block][chunk][5][lane]. */
+static void OF(sweep)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         double *to = state + block * (chunks + 1) * 5 * LANES + lane0;
-        vec held = {0};
-        for (int64_t cluster = 0; cluster < s->clusters; cluster++)
-            held += OF(weight)(lanes, (int32_t)cluster) * s->units[cluster];
-        OF(store_some)(units + first, held, n);
         at here = OF(start)(s);
         for (int64_t step = 0; step < s->steps; step += chunk, to += 5 * LANES) {
             OF(store_at)(to, here);
@@ -144,61 +169,98 @@ static void OF(sweep)(const struct steps *s, const uint8_t *tiles, int64_t repli
     }
 }
 
-/* What a replicate is asked: places to find, one after the other, and where the answers go. */
+/* What replicates are asked, and how far each lane has come: needs[question][replicate] do not fall from one question
+ * to the next, and out[field][question][replicate] takes the answers.
+ */
 struct OF(search) {
     const double *needs;
     double *out;
     int64_t questions, replicates, asked[WIDE];
-    vec need;
 };
 #define search struct OF(search)
 
-static inline void OF(ask)(search *q, int64_t lane) {
-    q->need[lane] = q->asked[lane] < q->questions ? q->needs[q->asked[lane] * q->replicates + lane] : INFINITY;
+/* Whether a lane's next question is answered within so many answers. */
+static inline int OF(answered)(const search *q, int64_t lane, double count) {
+    return q->asked[lane] < q->questions && count >= q->needs[q->asked[lane] * q->replicates + lane];
 }
 
-/* The answer to the question a lane has come to: the step, where the replicate is there, and where it was before. */
-static void OF(answer)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
-    double *out = q->out + q->asked[lane] * q->replicates + lane;
-    int64_t apart = q->questions * q->replicates;
+static inline void OF(answer)(search *q, int64_t lane, int fields, const double *found) {
+    double *out = q->out + q->asked[lane]++ * q->replicates + lane;
+    for (int i = 0; i < fields; i++) out[i * q->questions * q->replicates] = found[i];
+}
+
+static inline void OF(answer_in_full)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
     double found[] = {(double)step, here->count[lane], here->loss[lane], here->risk[lane], before->count[lane],
                       before->loss[lane], before->risk[lane], before->selective[lane], before->generalized[lane]};
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) out[(int64_t)i * apart] = found[i];
-    q->asked[lane]++;
-    OF(ask)(q, lane);
+    OF(answer)(q, lane, sizeof found / sizeof *found, found);
 }
 
-/* The first plateau with at least so many answers, for needs[question][replicate] that do not fall from one question to
- * the next. Chunks in which no replicate finds anything are not gone through. out[9][question][replicate].
+/* Whether any lane's next question is answered before the next chunk of plateaus. */
+static inline int OF(wanted)(const search *q, int64_t used, const double *next) {
+    int some = 0;
+    for (int64_t lane = 0; lane < used; lane++) some |= OF(answered)(q, lane, next[lane]);
+    return some;
+}
+
+/* The first plateau with at least so many answers: which it is, the answers and their loss.
+ * Chunks in which no replicate finds anything are not gone through.
  */
-static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                     int64_t questions, const double *needs, double *out) {
+static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                      int64_t questions, const double *needs, double *out) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
+    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK];
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
         search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
-        q.need = (vec){0} + INFINITY;
         int64_t used = n < WIDE ? n : WIDE;
-        for (int64_t lane = 0; lane < used; lane++) OF(ask)(&q, lane);
         for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
-            if (!OF(any)(OF(load)(from + 5 * LANES) >= q.need)) continue;
-            int64_t stop = step + chunk < s->steps ? step + chunk : s->steps;
-            at here = OF(load_at)(from), before;
-            if (step == 0) here.loss = (vec){0};
-            for (int64_t place = step; place < stop; place++) {
-                before = here;
-                if (place == 0) here = OF(start)(s);
-                here = OF(next)(s, lanes, place, here);
-                if (!OF(any)(here.count >= q.need)) continue;
-                for (int64_t lane = 0; lane < used; lane++)
-                    while (here.count[lane] >= q.need[lane]) OF(answer)(&q, lane, place, &here, &before);
+            if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
+            int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
+            vec count = OF(load)(from), loss = OF(load)(from + LANES);
+            for (int64_t i = 0; i < length; i++) {
+                OF(add)(s, lanes, step + i, &count, &loss);
+                counts[i] = count;
+                losses[i] = loss;
             }
+            for (int64_t lane = 0; lane < used; lane++)
+                for (int64_t i = 0; OF(answered)(&q, lane, count[lane]);) {
+                    double need = q.needs[q.asked[lane] * replicates + lane];
+                    while (!(counts[i][lane] >= need)) i++;
+                    OF(answer)(&q, lane, 3, (double[]){(double)(step + i), counts[i][lane], losses[i][lane]});
+                }
         }
-        at end = OF(load_at)(from);
-        if (s->steps == 0) end.loss = (vec){0};
         for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < questions) OF(answer)(&q, lane, s->steps, &end, &end);
+            while (q.asked[lane] < questions)
+                OF(answer)(&q, lane, 3, (double[]){(double)s->steps, from[lane], from[lane + LANES]});
+    }
+}
+
+/* The same with the mean loss, and with what was before: answers, their loss and its mean, and twice both areas. */
+static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                     int64_t questions, const double *needs, double *out) {
+    int64_t chunks = (s->steps + chunk - 1) / chunk;
+    at path[LONGEST_CHUNK + 1]; /* before the chunk, and after each of its plateaus */
+    EACH_GROUP(replicates) {
+        const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
+        const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
+        search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
+        int64_t used = n < WIDE ? n : WIDE, length = 0;
+        for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
+            if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
+            length = step + chunk < s->steps ? chunk : s->steps - step;
+            path[0] = OF(load_at)(from);
+            for (int64_t i = 0; i < length; i++) path[i + 1] = OF(next)(s, lanes, step + i, path[i]);
+            if (step == 0) path[0].loss = (vec){0}; /* before everything, a sum of nothing */
+            for (int64_t lane = 0; lane < used; lane++)
+                for (int64_t i = 1; OF(answered)(&q, lane, path[length].count[lane]);) {
+                    while (!OF(answered)(&q, lane, path[i].count[lane])) i++;
+                    OF(answer_in_full)(&q, lane, step + i - 1, path + i, path + i - 1);
+                }
+        }
+        path[0] = OF(load_at)(from);
+        for (int64_t lane = 0; lane < used; lane++)
+            while (q.asked[lane] < questions) OF(answer_in_full)(&q, lane, s->steps, path, path);
     }
 }
 
@@ -254,11 +316,13 @@ static void OF(spread)(const struct steps *s, int64_t steps, const vec *by_count
     }
 }
 
-/* Per unit: with what the number of units is worth to each cluster, and what the end is worth that moves with it. */
-static void OF(finish)(const struct steps *s, const struct finish *f, const vec *influence, int64_t replicates,
-                       int64_t first, int64_t n) {
+/* Per unit: with what the number of units is worth to each cluster, and what the end is worth that moves with it; and
+ * the sums of squares.
+ */
+static void OF(finish)(const struct steps *s, const struct finish *f, const uint8_t *lanes, const vec *influence,
+                       int64_t replicates, int64_t first, int64_t n) {
     vec by_units = OF(load_some)(f->by_units + first, n), scale = OF(load_some)(f->scale + first, n);
-    vec lift = {0}, factor = {0};
+    vec lift = {0}, factor = {0}, squares = {0}, part = {0};
     if (f->moves != NULL) {
         lift = OF(load_some)(f->lift + first, n);
         factor = OF(load_some)(f->factor + first, n);
@@ -268,75 +332,122 @@ static void OF(finish)(const struct steps *s, const struct finish *f, const vec 
         vec value = (influence[cluster] + by_units * s->units[cluster]) / scale;
         if (f->moves != NULL) value += lift * (OF(load_some)(f->moves + place, n) * factor);
         OF(store_some)(f->out + place, value, n);
+        value = OF(weight)(lanes, (int32_t)cluster) * (value * value);
+        if (cluster % CLUSTER_BLOCK == 0) {
+            squares += part;
+            part = value;
+        } else part += value;
+    }
+    OF(store_some)(f->squares + first, squares + part, n);
+}
+
+/* Where the points of a line are in each replicate of a group, and what those at its ends are worth: see Line. */
+struct OF(ends) {
+    vec row[LINE_ROWS];
+    int64_t steps, from, to; /* how many steps count, and between which of them no lane is a special case */
+};
+#define ends struct OF(ends)
+
+/* -1 if a place is none of the table. */
+static inline int OF(ends_of)(const struct steps *s, const struct line *line, int64_t first, int64_t n, ends *e) {
+    for (int i = 0; i < LINE_ROWS; i++) e->row[i] = OF(load_some)(line->row[i] + first, n);
+    e->steps = 0, e->from = -1, e->to = s->steps;
+    for (int64_t lane = 0; lane < WIDE && lane < n; lane++) {
+        double place = e->row[PLACE][lane], begin = e->row[BEGIN][lane];
+        if (!(place >= 0 && place <= s->steps && begin >= 0 && begin <= s->steps)) return -1;
+        if ((int64_t)place + 1 > e->steps) e->steps = (int64_t)place + 1;
+        if ((int64_t)place < e->to) e->to = (int64_t)place;
+        if ((int64_t)begin > e->from) e->from = (int64_t)begin;
+    }
+    if (e->steps > s->steps) e->steps = s->steps;
+    return 0;
+}
+
+/* The height of the line at a step: a mean loss, which nothing has before a replicate begins, or a loss per unit. */
+static inline vec OF(height_at)(const ends *e, int64_t step, vec count, vec loss, const int selective) {
+    const vec zero = {0};
+    if (!selective) return loss / e->row[UNITS];
+    if (step >= e->from) return loss / count;
+    return OF(where)(count > zero, loss / OF(where)(count > zero, count, zero + 1.0), e->row[START]);
+}
+
+/* By the count up to a step, and by the loss up to it, where a lane may be at an end of its line. */
+static inline void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y, vec *slope, vec *each, const int selective) {
+    const vec zero = {0};
+    vec j = zero + (double)step;
+    mask inside = j < e->row[PLACE], left = j + 1.0 == e->row[PLACE], here = j == e->row[PLACE], held = x > zero;
+    *each = OF(where)(left, *each + e->row[LEFT_HEIGHT], *each);
+    *slope = OF(where)(left, *slope - e->row[LEFT_SLOPE], *slope);
+    *each = (vec)((inside & (mask)*each) | (here & (mask)e->row[AT_HEIGHT]));
+    *slope = (vec)((inside & (mask)*slope) | (here & (mask)e->row[AT_SLOPE]));
+    if (selective) {
+        *each = OF(where)(j == e->row[BEGIN], *each + e->row[EXTRA], *each);
+        *each = OF(where)(held, *each / OF(where)(held, x, zero + 1.0), *each);
+        *slope -= *each * (vec)(held & (mask)y);
+    } else *each /= e->row[UNITS];
+}
+
+/* Derivatives by the count and by the loss up to each step, summed from the last step back: by_count and by_loss, which
+ * first hold positions and heights of the points. Whole numbers are exact: there, each point is had from the next one.
+ */
+static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const ends *e, vec *by_count, vec *by_loss,
+                              const int selective, const int whole) {
+    const vec zero = {0};
+    vec count = zero, loss = zero + s->nothing, sum = zero, lost = zero;
+    for (int64_t step = 0; step < e->steps; step++) {
+        OF(add)(s, lanes, step, &count, &loss);
+        if (whole) continue;
+        by_count[step] = count;
+        by_loss[step] = OF(height_at)(e, step, count, loss, selective);
+    }
+    vec x = count, y = e->steps ? OF(height_at)(e, e->steps - 1, count, loss, selective) : zero;
+    vec next_x = e->row[END], next_y = e->row[HEIGHT];
+    for (int64_t step = e->steps - 1; step >= 0; step--) {
+        vec before_x = zero, before_y = e->row[START];
+        if (step && whole) {
+            OF(subtract)(s, lanes, step, &count, &loss);
+            before_x = count;
+            before_y = OF(height_at)(e, step - 1, count, loss, selective);
+        } else if (step) {
+            before_x = by_count[step - 1];
+            before_y = by_loss[step - 1];
+        }
+        if (step > e->from && step + 1 < e->to) {
+            vec each = (next_x - before_x) * 0.5, slope = (next_y - before_y) * -0.5;
+            each /= selective ? x : e->row[UNITS];
+            lost += each;
+            sum += selective ? slope - each * y : slope;
+        } else {
+            mask inside = zero + (double)(step + 1) < e->row[PLACE];
+            vec each = (OF(where)(inside, next_x, e->row[END]) - before_x) * 0.5;
+            vec slope = (OF(where)(inside, next_y, e->row[HEIGHT]) - before_y) * -0.5;
+            OF(slopes_at_ends)(e, step, x, y, &slope, &each, selective);
+            lost += each;
+            sum += slope;
+        }
+        by_count[step] = sum;
+        by_loss[step] = lost;
+        next_x = x, next_y = y;
+        x = before_x, y = before_y;
     }
 }
 
 /* Influences on an area up to a cut: see influence.py for the derivatives. `scratch` holds 2 * steps + clusters vectors.
- *
- * Between the first plateau that all replicates have passed and the last that none has reached, no lane is a special
- * case, and the loop says only what the derivatives are. -1 if a place is none of the table.
+ * -1 if a place is none of the table.
  */
 static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replicates, const struct line *line,
-                     const struct finish *f, double *scratch) {
-    const vec zero = {0};
-    vec *x = (vec *)scratch, *y = x + s->steps, *influence = y + s->steps;
+                    const struct finish *f, double *scratch) {
+    vec *by_count = (vec *)scratch, *by_loss = by_count + s->steps, *influence = by_loss + s->steps;
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        vec place = OF(load_some)(line->place + first, n), end = OF(load_some)(line->end + first, n);
-        vec height = OF(load_some)(line->height + first, n), units = OF(load_some)(line->units + first, n);
-        vec left_height = OF(load_some)(line->left_height + first, n), at_height = OF(load_some)(line->at_height + first, n);
-        vec left_slope = OF(load_some)(line->left_slope + first, n), at_slope = OF(load_some)(line->at_slope + first, n);
-        vec begin = OF(load_some)(line->begin + first, n), start = OF(load_some)(line->start + first, n);
-        vec extra = OF(load_some)(line->extra + first, n);
-        int64_t steps = 0, from = -1, to = s->steps; /* the steps that count, and those without special cases */
-        for (int64_t lane = 0; lane < WIDE && lane < n; lane++) {
-            if (!(place[lane] >= 0 && place[lane] <= s->steps && begin[lane] >= 0 && begin[lane] <= s->steps)) return -1;
-            if ((int64_t)place[lane] + 1 > steps) steps = (int64_t)place[lane] + 1;
-            if ((int64_t)place[lane] < to) to = (int64_t)place[lane];
-            if ((int64_t)begin[lane] > from) from = (int64_t)begin[lane];
-        }
-        if (steps > s->steps) steps = s->steps;
-        vec count = zero, loss = zero + s->nothing;
-        for (int64_t step = 0; step < steps; step++) {
-            OF(add)(s, lanes, step, &count, &loss);
-            mask held = count > zero;
-            x[step] = count;
-            y[step] = line->selective ? OF(where)(held, loss / OF(where)(held, count, zero + 1.0), start) : loss / units;
-        }
-        vec by_count = zero, by_loss = zero, next_x = end, next_y = height;
-        for (int64_t step = steps - 1; step >= 0; step--) {
-            vec here_x = x[step], here_y = y[step];
-            vec before_x = step ? x[step - 1] : zero, before_y = step ? y[step - 1] : start;
-            vec slope, each;
-            if (step > from && step + 1 < to) {
-                slope = (next_y - before_y) * -0.5;
-                each = (next_x - before_x) * 0.5;
-                each = line->selective ? each / here_x : each / units;
-                if (line->selective) slope -= each * here_y;
-            } else {
-                vec j = zero + (double)step;
-                mask inside = j + 1.0 < place, left = j + 1.0 == place, here = j == place, held = here_x > zero;
-                slope = (OF(where)(inside, next_y, height) - before_y) * -0.5;
-                each = (OF(where)(inside, next_x, end) - before_x) * 0.5;
-                each = OF(where)(left, each + left_height, each);
-                slope = OF(where)(left, slope - left_slope, slope);
-                each = (vec)(((inside | left) & (mask)each) | (here & (mask)at_height));
-                slope = (vec)(((inside | left) & (mask)slope) | (here & (mask)at_slope));
-                if (line->selective) {
-                    each = OF(where)(j == begin, each + extra, each);
-                    each = OF(where)(held, each / OF(where)(held, here_x, zero + 1.0), each);
-                    slope -= each * (vec)(held & (mask)here_y);
-                } else each = each / units;
-            }
-            by_count += slope;
-            by_loss += each;
-            next_x = here_x;
-            next_y = here_y;
-            x[step] = by_count;
-            y[step] = by_loss;
-        }
-        OF(spread)(s, steps, x, y, influence);
-        OF(finish)(s, f, influence, replicates, first, n);
+        ends e;
+        if (OF(ends_of)(s, line, first, n, &e) < 0) return -1;
+        if (line->selective && s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
+        else if (line->selective) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 0);
+        else if (s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
+        else OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 0);
+        OF(spread)(s, e.steps, by_count, by_loss, influence);
+        OF(finish)(s, f, lanes, influence, replicates, first, n);
     }
     return 0;
 }
@@ -380,27 +491,59 @@ static int OF(oracle_area)(const struct steps *s, const uint8_t *tiles, int64_t 
             y[step] = by_loss;
         }
         OF(spread)(s, s->steps, x, y, influence);
-        OF(finish)(s, f, influence, replicates, first, n);
+        OF(finish)(s, f, lanes, influence, replicates, first, n);
     }
     return 0;
 }
 
-/* Sums over the clusters of each replicate, of influences or of their squares, a cluster drawn twice counted twice:
- * so many clusters at a time, as cluster_sums in table.py. out[replicate], scratch[replicate].
+/* Add what the clusters have so far, so many clusters at a time, as cluster_sums in table.py. */
+static inline void OF(add_up)(double *part, vec value, int64_t cluster, int64_t n) {
+    if (cluster % CLUSTER_BLOCK) value += OF(load_some)(part, n);
+    OF(store_some)(part, value, n);
+}
+
+static inline void OF(add_parts)(const double *part, int64_t cluster, int64_t clusters, int64_t replicates, double *out) {
+    if (cluster % CLUSTER_BLOCK == CLUSTER_BLOCK - 1 || cluster == clusters - 1)
+        for (int64_t i = 0; i < replicates; i++) out[i] += part[i];
+}
+
+/* Sums over the clusters of each replicate, of influences or of their squares, a cluster drawn twice counted twice.
+ * out[replicate], part[replicate].
  */
 static void OF(total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
-                      double *scratch, double *out) {
+                      double *part, double *out) {
     for (int64_t i = 0; i < replicates; i++) out[i] = 0;
     for (int64_t cluster = 0; cluster < clusters; cluster++, influence += replicates) {
         EACH_GROUP(replicates) {
             vec drawn = OF(weight)(tiles + block * clusters * LANES + lane0, (int32_t)cluster);
             vec value = OF(load_some)(influence + first, n);
-            value = drawn * (squared ? value * value : value);
-            if (cluster % CLUSTER_BLOCK) value += OF(load_some)(scratch + first, n);
-            OF(store_some)(scratch + first, value, n);
+            OF(add_up)(part + first, drawn * (squared ? value * value : value), cluster, n);
         }
-        if (cluster % CLUSTER_BLOCK == CLUSTER_BLOCK - 1 || cluster == clusters - 1)
-            for (int64_t i = 0; i < replicates; i++) out[i] += scratch[i];
+        OF(add_parts)(part, cluster, clusters, replicates, out);
+    }
+}
+
+/* Influences on a difference or a quotient, (a - times b) / over, and their squares as above: out[cluster][replicate],
+ * squares[replicate], part[replicate]. a and b are like out, or have one number for each cluster.
+ */
+static void OF(difference)(const uint8_t *tiles, const struct difference *d, double *part) {
+    int64_t replicates = d->replicates;
+    const double *a = d->a, *b = d->b;
+    double *out = d->out;
+    for (int64_t i = 0; i < replicates; i++) d->squares[i] = 0;
+    for (int64_t cluster = 0; cluster < d->clusters; cluster++, out += replicates) {
+        EACH_GROUP(replicates) {
+            const vec zero = {0};
+            vec drawn = OF(weight)(tiles + block * d->clusters * LANES + lane0, (int32_t)cluster);
+            vec value = d->by_cluster ? zero + b[cluster] : OF(load_some)(b + first, n);
+            if (d->times != NULL) value = OF(load_some)(d->times + first, n) * value;
+            value = (d->by_cluster ? zero + a[cluster] : OF(load_some)(a + first, n)) - value;
+            if (d->over != NULL) value /= OF(load_some)(d->over + first, n);
+            OF(store_some)(out + first, value, n);
+            OF(add_up)(part + first, drawn * (value * value), cluster, n);
+        }
+        OF(add_parts)(part, cluster, d->clusters, replicates, d->squares);
+        if (!d->by_cluster) a += replicates, b += replicates;
     }
 }
 
@@ -408,4 +551,5 @@ static void OF(total)(const uint8_t *tiles, int64_t clusters, int64_t replicates
 #undef mask
 #undef at
 #undef search
+#undef ends
 #undef EACH_GROUP

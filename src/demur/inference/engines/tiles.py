@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 _LARGEST = 255
 _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 16, 64
-_NO_MOVES = np.zeros(0)
+_REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
+_NONE = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +44,8 @@ class Prepared:
             # A matrix product begins each sum with 0, a running sum with its first term, which may be −0.
             nothing = 0.0 if table.whole and entries.dense else -0.0
             cluster = entries.cluster.astype(np.int32)
-            steps = _kernel.steps(
-                begin, cluster, entries.count, entries.loss, table.cluster_units, entries.dense, nothing
-            )
+            held = begin, cluster, entries.count, entries.loss, table.cluster_units
+            steps = _kernel.steps(*held, entries.dense, table.whole, nothing)
             self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
         return self._steps[id(entries)][1]
 
@@ -96,12 +97,18 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FoundPoints:
-    """The first plateaus with at least so many answers, and what was before them, as the kernel found them."""
+class ReachedByKernel:
+    """The first plateaus with at least so many answers, as the kernel found them."""
 
     place: Indices
     count: Floats
     loss_sum: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointsByKernel(ReachedByKernel):
+    """The same, with the mean loss, and with what was before them."""
+
     risk: Floats
     count_before: Floats
     loss_before: Floats
@@ -136,30 +143,34 @@ class KernelSweep:
         """How many plateaus the kernel goes through again to find a point."""
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
+    @property
+    def _size(self) -> tuple[int, NDArray[np.uint8], int, int]:
+        """What every call without a table begins with."""
+        return self.tiles.prepared.kernel.number, self.tiles.bytes, self.table.clusters, self.tiles.replicates
+
     def _drawn(self, entries: Entries) -> tuple[int, Steps, NDArray[np.uint8], int]:
-        """What every call begins with."""
+        """What every call about a table begins with."""
         prepared = self.tiles.prepared
         return prepared.kernel.number, prepared.steps(self.table, entries), self.tiles.bytes, self.tiles.replicates
 
     @cached_property
-    def _swept(self) -> tuple[Floats, Floats]:
-        """Where each replicate is before every chunk of plateaus, and at the end; and its units."""
+    def _swept(self) -> Floats:
+        """Where each replicate is before every chunk of plateaus, and at the end."""
         chunks = -(-self._plateaus // self._chunk)
         state = np.empty((len(self.tiles.bytes), chunks + 1, _STATES, LANES))
-        units = np.empty(self.tiles.replicates)
-        _kernel.sweep(*self._drawn(self.table.plateaus), self._chunk, state, units)
-        return state, units
+        _kernel.sweep(*self._drawn(self.table.plateaus), self._chunk, state)
+        return state
 
     @cached_property
     def _end(self) -> list[Floats]:
         """Answers, their loss and both areas of the whole curves."""
-        last = self._swept[0][:, -1].swapaxes(0, 1)
+        last = self._swept[:, -1].swapaxes(0, 1)
         return [*last.reshape(_STATES, -1)[:, : self.tiles.replicates]]
 
-    @property
+    @cached_property
     def units(self) -> Floats:
         """How many units there are."""
-        return self._swept[1]
+        return self.sums_of(self.table.cluster_units)
 
     @property
     def answered(self) -> Floats:
@@ -194,45 +205,76 @@ class KernelSweep:
 
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of a whole number that each of them has."""
-        return by_cluster @ self.weights
+        sums = np.empty(self.tiles.replicates)
+        _kernel.sums(*self._size, by_cluster, sums)
+        return sums
 
-    def points(self, needs: Floats) -> FoundPoints:
+    def reached(self, needs: Floats) -> ReachedByKernel:
         """The first plateaus with at least `needs` answers."""
-        questions = needs.size // max(self.tiles.replicates, 1)
-        found = np.empty((len(fields(FoundPoints)), *needs.shape))
-        state = self._swept[0]
-        _kernel.find(*self._drawn(self.table.plateaus), self._chunk, state, questions, _in_order(needs), found)
-        return FoundPoints(*found)
+        return ReachedByKernel(*self._found(needs, _REACHED))
+
+    def points(self, needs: Floats) -> PointsByKernel:
+        """The same, with what was before them."""
+        return PointsByKernel(*self._found(needs, _POINTS))
+
+    def _found(self, needs: Floats, wanted: int) -> Any:
+        questions, found = needs.size // max(self.tiles.replicates, 1), np.empty((wanted, *needs.shape))
+        drawn = self._drawn(self.table.plateaus)
+        _kernel.find(*drawn, self._chunk, self._swept, questions, _in_order(needs), found)
+        return found
 
     def influence(self, line: Line, finish: Finish) -> Floats:
         """Influences of the clusters on the area under a line."""
         entries = self.table.levels if line.of_oracle else self.table.plateaus
-        moves = _NO_MOVES if finish.moves is None else _in_order(finish.moves)
-        influence = self._influence()
+        moves = _NONE if finish.moves is None else _in_order(finish.moves)
         rows = _stacked(line[3:], self.tiles.replicates)
-        _kernel.area(*self._drawn(entries), line.selective, rows, self._finish(finish), moves, influence)
-        return influence
+        influence, squares = self._influence()
+        _kernel.area(*self._drawn(entries), line.selective, rows, self._finish(finish), moves, influence, squares)
+        return self._known(influence, squares)
 
     def influence_on_oracle(self, finish: Finish) -> Floats:
         """Influences of the clusters on the summed risks of the oracle order."""
-        influence = self._influence()
+        influence, squares = self._influence()
         levels = self.table.level_loss, self._harmonic_tables
-        _kernel.oracle_area(*self._drawn(self.table.levels), *levels, self._finish(finish), influence)
+        _kernel.oracle_area(*self._drawn(self.table.levels), *levels, self._finish(finish), influence, squares)
         return influence
 
-    def _influence(self) -> Floats:
-        return np.empty((self.table.clusters, self.tiles.replicates))
+    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
+        """Influences (a − times · b) / over."""
+        influence, squares = self._influence()
+        _kernel.difference(
+            *self._size,
+            *(_NONE if each is None else _in_order(each) for each in (a, b, times, over)),
+            influence,
+            squares,
+        )
+        return self._known(influence, squares)
+
+    def _influence(self) -> tuple[Floats, Floats]:
+        """Room for influences, and for the sums of their squares."""
+        return np.empty((self.table.clusters, self.tiles.replicates)), np.empty(self.tiles.replicates)
 
     def _finish(self, finish: Finish) -> Floats:
         lift, factor = (1.0 if each is None else each for each in (finish.lift, finish.factor))
         return _stacked((finish.by_units, finish.scale, lift, factor), self.tiles.replicates)
 
+    @cached_property
+    def _squares(self) -> dict[int, tuple[Any, Floats]]:
+        return {}
+
+    def _known(self, influence: Floats, squares: Floats) -> Floats:
+        """The influences, which nobody may change: the sums of their squares are known."""
+        influence.flags.writeable = False
+        self._squares[id(influence)] = ref(influence), squares
+        return influence
+
     def total(self, influence: Floats, *, squared: bool) -> Floats:
         """Sums over the clusters of each replicate."""
+        same, squares = self._squares.get(id(influence), (lambda: None, _NONE))
+        if squared and same() is influence:
+            return squares
         sums = np.empty(self.tiles.replicates)
-        kernel, clusters = self.tiles.prepared.kernel, self.table.clusters
-        drawn = self.tiles.bytes
-        _kernel.total(kernel.number, drawn, clusters, len(sums), _in_order(influence), squared, sums)
+        _kernel.total(*self._size, _in_order(influence), squared, sums)
         return sums
 
 
