@@ -94,6 +94,15 @@ def evaluate(
     ] = None,
     cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = USUAL,
     workers: options.WorkerNames = None,
+    route: Annotated[
+        str,
+        typer.Option(
+            help="Of a folder: summaries (merged, then evaluated), or passes (entries stay with the workers)."
+        ),
+    ] = USUAL,
+    scratch: Annotated[
+        Path | None, typer.Option(help="A folder that all workers see, for passes; a temporary one if not given.")
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
