@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, plain
-from demur.facts.groups import Grouping
+from demur.facts.groups import Grouping, by_size
 from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
 from demur.facts.raw_units import FailedUnits, RawUnits, Repeats
@@ -168,6 +168,14 @@ class Items:
         """Every unit by its cluster and its item."""
         pairs = zip(self.cluster.tolist(), self.item.tolist(), strict=True)
         return [(self.cluster_ids[cluster], self.item_names[item]) for cluster, item in pairs]
+
+    @property
+    def by_name(self) -> Indices:
+        """The units by cluster and item, whatever the order of the rows: numbers by size, then texts."""
+        if self.instrument is not None:
+            return np.arange(len(self))
+        rank = np.argsort(sorted(range(len(self.item_names)), key=lambda item: by_size(self.item_names[item])))
+        return _order(self.cluster, rank[self.item])
 
     def are_named(self, names: Iterable[tuple[ClusterId, str]]) -> Flags:
         """Which units are among those of these clusters and items."""
