@@ -199,7 +199,7 @@ class _RangeView(CurveView):
 
     def drawn(self, weights: Any) -> Replicates:
         """The curves of replicates that the workers draw."""
-        if isinstance(weights, np.ndarray):
+        if not isinstance(weights, _Draws):
             raise UserError(
                 "clusters cannot be left out in turn in passes: take another interval, or --route summaries"
             )
