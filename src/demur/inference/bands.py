@@ -70,7 +70,9 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     loss, accepted = points.loss_sum, points.count
     if len(missed := np.flatnonzero(points.place >= sample.plateaus)):
         loss.flat[missed], accepted.flat[missed] = np.nan, 1
-    return {"selective": (loss / (accepted * divisor)).T, "generalized": (loss / (sample.units * divisor)).T}
+    accepted *= divisor
+    selective = np.divide(loss, accepted, out=accepted)
+    return {"selective": selective.T, "generalized": np.divide(loss, sample.units * divisor, out=loss).T}
 
 
 def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:

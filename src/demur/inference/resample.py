@@ -165,6 +165,8 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
+    if len(blocks) == 1:
+        return blocks[0]
     return [
         {name: np.concatenate([block[index][name] for block in blocks]) for name in blocks[0][index]}
         for index in range(len(asks))

@@ -215,7 +215,8 @@ class Replicates:
     def per_size(self, values_of: Callable[[Integers], Any]) -> Floats:
         """Numbers of units that depend on how many units a replicate holds: exact, and worked out once per size."""
         sizes, which = self._sizes
-        return np.asarray(values_of(sizes), np.float64)[..., which]
+        values = np.asarray(values_of(sizes), np.float64)
+        return np.repeat(values, len(which), axis=-1) if len(sizes) == 1 else values[..., which]
 
     @cached_property
     def _sizes(self) -> tuple[Integers, Indices]:

@@ -17,6 +17,7 @@
 #define INTERFACE 3 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
 #define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
+#define STRIDE 8 /* of which so many are looked at together */
 #define WIDEST 64 /* bytes in a vector of any instruction set */
 #define MOST_ARRAYS 8
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */

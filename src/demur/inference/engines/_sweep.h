@@ -208,7 +208,7 @@ static inline int OF(wanted)(const search *q, int64_t used, const double *next) 
 static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
                       int64_t questions, const double *needs, double *out) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
-    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK];
+    vec counts[LONGEST_CHUNK + STRIDE], losses[LONGEST_CHUNK]; /* beyond the chunk, counts are without end */
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
@@ -223,10 +223,14 @@ static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t repli
                 counts[i] = count;
                 losses[i] = loss;
             }
+            for (int64_t i = 0; i < STRIDE; i++) counts[length + i] = (vec){0} + INFINITY;
             for (int64_t lane = 0; lane < used; lane++)
                 for (int64_t i = 0; OF(answered)(&q, lane, count[lane]);) {
                     double need = q.needs[q.asked[lane] * replicates + lane];
-                    while (!(counts[i][lane] >= need)) i++;
+                    int64_t ahead = 0; /* comparisons are added, not branched on: how far it is cannot be foreseen */
+                    while (counts[i + STRIDE - 1][lane] < need) i += STRIDE;
+                    for (int64_t j = 0; j < STRIDE - 1; j++) ahead += counts[i + j][lane] < need;
+                    i += ahead;
                     OF(answer)(&q, lane, 3, (double[]){(double)(step + i), counts[i][lane], losses[i][lane]});
                 }
         }

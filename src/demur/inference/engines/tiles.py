@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 255
 _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
-_FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 16, 64
+_FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
 _REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
 _NONE = np.zeros(0)
 
