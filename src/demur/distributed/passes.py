@@ -1,7 +1,7 @@
 """An evaluation in passes: entries stay with the workers, and what comes back is sums over clusters.
 
-The workers first tell which clusters, confidences and losses there are. Then each draws the same replicates and returns
-the sums of its clusters at every confidence; with the totals of all, it returns sums of squared influences.
+The workers first tell which clusters, confidences and losses there are. In replicates that are drawn once for all, each
+then returns the sums of its clusters at every confidence, and with the totals of all, sums of squared influences.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ class Passes:
 
     def draws(self, replicates: range) -> _Draws:
         """Replicates that the workers draw."""
-        return _Draws(self, Draw(self.seed, replicates.start, replicates.stop, len(self.summary.ids)))
+        draw = Draw(self.seed, replicates.start, replicates.stop, len(self.summary.ids))
+        self.workers.each(ranges.draw_weights, [(self.ranges[0].folder, block) for block in draw.blocks])
+        return _Draws(self, draw)
 
     def each(self, work: Any, *about: Any) -> list[Any]:
         """What the workers make of every range."""
