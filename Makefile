@@ -99,7 +99,7 @@ bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/read_run.py
 	$(BIN)/python bench/read_table.py
 	$(BIN)/python bench/start.py
-	$(BIN)/python bench/bootstrap.py
+	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/variants.py
 	$(BIN)/python bench/evaluate.py
 	$(BIN)/python bench/retrieval.py

@@ -149,14 +149,19 @@ def _whole(sample: Replicates, height: Floats, *, selective: bool, of_oracle: bo
 
 
 def _line(sample: Replicates, end: Coverage | Floats | None, *, selective: bool) -> Line:
-    """The line through the points; cut before one of them, its height there is on the line.
+    """The line through the points, to the last one or up to a coverage.
 
     Under the mean loss it is flat from coverage 0 to the first point held, whose height counts for all of that width.
     """
-    if end is None:
-        loss, answered = sample.sweep.loss, sample.answered
-        risk = np.divide(loss, answered, out=np.zeros_like(loss), where=answered > 0)
-        return _whole(sample, risk if selective else loss / sample.units, selective=selective)
+    if end is not None:
+        return _cut_line(sample, end, selective=selective)
+    loss, answered = sample.sweep.loss, sample.answered
+    risk = np.divide(loss, answered, out=np.zeros_like(loss), where=answered > 0)
+    return _whole(sample, risk if selective else loss / sample.units, selective=selective)
+
+
+def _cut_line(sample: Replicates, end: Coverage | Floats, *, selective: bool) -> Line:
+    """The line up to a coverage; before the next point its height is a mix of those of the points beside it."""
     (point, position), last = sample.cut(end), sample.plateaus - 1
     if selective:
         low, high = np.where(point.count_before > 0, point.risk_before, sample.begin.risk), point.risk
@@ -168,7 +173,7 @@ def _line(sample: Replicates, end: Coverage | Floats | None, *, selective: bool)
         share = np.where(before > 0, share, 1.0)
     beyond = point.place > last
     share = np.where(beyond, 0.0, share)
-    passed = np.where(beyond, 0.0, (position - before) / 2)  # the height at the end is a mix of those beside it
+    passed = np.where(beyond, 0.0, (position - before) / 2)
     steepness = np.divide(passed * rise, width, out=np.zeros_like(position), where=width > 0)
     return _whole(sample, low + share * rise, selective=selective)._replace(
         cut=True,

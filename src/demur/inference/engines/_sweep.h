@@ -208,7 +208,7 @@ static inline int OF(wanted)(const search *q, int64_t used, const double *next) 
 static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
                       int64_t questions, const double *needs, double *out) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
-    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK];
+    vec counts[LONGEST_CHUNK + STRIDE], losses[LONGEST_CHUNK]; /* beyond the chunk, counts are without end */
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
@@ -223,10 +223,14 @@ static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t repli
                 counts[i] = count;
                 losses[i] = loss;
             }
+            for (int64_t i = 0; i < STRIDE; i++) counts[length + i] = (vec){0} + INFINITY;
             for (int64_t lane = 0; lane < used; lane++)
                 for (int64_t i = 0; OF(answered)(&q, lane, count[lane]);) {
                     double need = q.needs[q.asked[lane] * replicates + lane];
-                    while (!(counts[i][lane] >= need)) i++;
+                    int64_t ahead = 0; /* comparisons are added, not branched on: how far it is cannot be foreseen */
+                    while (counts[i + STRIDE - 1][lane] < need) i += STRIDE;
+                    for (int64_t j = 0; j < STRIDE - 1; j++) ahead += counts[i + j][lane] < need;
+                    i += ahead;
                     OF(answer)(&q, lane, 3, (double[]){(double)(step + i), counts[i][lane], losses[i][lane]});
                 }
         }
@@ -388,15 +392,16 @@ static inline void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y,
 }
 
 /* Derivatives by the count and by the loss up to each step, summed from the last step back: by_count and by_loss, which
- * first hold positions and heights of the points. Whole numbers are exact: there, each point is had from the next one.
+ * first hold positions and heights of the points. Of whole numbers, whose sums are exact, each point can be
+ * had `back` from the next one.
  */
 static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const ends *e, vec *by_count, vec *by_loss,
-                              const int selective, const int whole) {
+                              const int selective, const int back) {
     const vec zero = {0};
     vec count = zero, loss = zero + s->nothing, sum = zero, lost = zero;
     for (int64_t step = 0; step < e->steps; step++) {
         OF(add)(s, lanes, step, &count, &loss);
-        if (whole) continue;
+        if (back) continue;
         by_count[step] = count;
         by_loss[step] = OF(height_at)(e, step, count, loss, selective);
     }
@@ -404,7 +409,7 @@ static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const
     vec next_x = e->row[END], next_y = e->row[HEIGHT];
     for (int64_t step = e->steps - 1; step >= 0; step--) {
         vec before_x = zero, before_y = e->row[START];
-        if (step && whole) {
+        if (step && back) {
             OF(subtract)(s, lanes, step, &count, &loss);
             before_x = count;
             before_y = OF(height_at)(e, step - 1, count, loss, selective);
@@ -438,13 +443,14 @@ static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const
 static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replicates, const struct line *line,
                     const struct finish *f, double *scratch) {
     vec *by_count = (vec *)scratch, *by_loss = by_count + s->steps, *influence = by_loss + s->steps;
+    int back = s->whole && s->entries <= 2 * s->steps; /* of steps with many entries, it is less to keep the points */
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         ends e;
         if (OF(ends_of)(s, line, first, n, &e) < 0) return -1;
-        if (line->selective && s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
+        if (line->selective && back) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
         else if (line->selective) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 0);
-        else if (s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
+        else if (back) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
         else OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 0);
         OF(spread)(s, e.steps, by_count, by_loss, influence);
         OF(finish)(s, f, lanes, influence, replicates, first, n);

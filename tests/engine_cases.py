@@ -1,0 +1,104 @@
+"""Random data for engines to agree on, and everything that is taken of their replicates."""
+
+import os
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from demur import Graded
+from demur.inference.bands import drawn_risks
+from demur.inference.key import Key
+from demur.inference.resample import Ask, Plan, left_out, resampled
+from demur.inference.rows import Row
+from demur.inference.views import CurveView, JointView, SharedView
+from demur.quantities import Measure
+from demur.quantities.graded import Clusters
+
+SWEPT = (
+    "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "
+    "risk@1/3 risk@0.9"
+)
+RARE = "aurc_achievable aurc_harmonic aurc_sele coverage@risk=0.3 risk@threshold=0.5 matched_risk@0.4"
+SIZES = (1, 2, 3, 7, 16, 40, 150, 400, 3000)
+
+
+@contextmanager
+def engine(name):
+    """What `DEMUR_ENGINE` says, for a while."""
+    before = os.environ.get("DEMUR_ENGINE")
+    os.environ["DEMUR_ENGINE"] = name
+    try:
+        yield
+    finally:
+        del os.environ["DEMUR_ENGINE"]
+        if before is not None:
+            os.environ["DEMUR_ENGINE"] = before
+
+
+def random_graded(rng, units, owner, clusters):
+    """Ties or none, whole or real losses, some below 0, few answers or all, clusters that may have no unit at all."""
+    answered = rng.random(units) < rng.choice([0.0, 0.1, 0.7, 1.0], p=[0.04, 0.16, 0.4, 0.4])
+    n = int(answered.sum())
+    sure = rng.random(n) if rng.random() < 0.5 else rng.integers(0, rng.integers(1, 9), n) / 8
+    loss = rng.random(n).round(int(rng.choice([1, 3, 17]))) if rng.random() < 0.5 else rng.integers(0, 4, n)
+    if rng.random() < 0.2:
+        loss = loss - 1
+    held = Clusters(range(clusters), np.bincount(owner, minlength=clusters), owner[answered])
+    largest = float(np.abs(loss).max(initial=1))
+    return Graded(units, loss, sure, divisor=int(rng.integers(1, 4)), clusters=held, largest_loss=largest)
+
+
+def random_systems(seed, units=None):
+    """Two systems on the same clusters."""
+    rng = np.random.default_rng(seed)
+    units = int(rng.choice(SIZES[:-1])) if units is None else units
+    clusters = int(rng.choice([1, 2, 5, 20, 41, units]))
+    owner = np.arange(units) % clusters if rng.random() < 0.4 else rng.integers(0, rng.integers(1, clusters + 1), units)
+    strata = tuple(rng.integers(0, 2, clusters).tolist()) if rng.random() < 0.2 else None
+    return [random_graded(rng, units, owner, clusters) for _ in range(2)], strata
+
+
+def everything(systems, plan, names=f"{SWEPT} {RARE}"):
+    """Every number of each system in every replicate, its error, the bands, and what the two have in common."""
+    views = [CurveView.of(graded) for graded in systems]
+    shared = [SharedView(tuple(views), index) for index in range(2)]
+    numbers = [Measure.of(name) for name in names.split()]
+    rows = [Row.of_curve(Key("s", str(number)), view, number) for view in views for number in numbers]
+    rows += [
+        Row.of_curve(Key("s", name), view, Measure.of(name))
+        for view in shared
+        for name in ("aurc@C_common", "augrc@C_common")
+    ]
+    asks = [Ask(row.view, partial(row.columns, needs=frozenset({"errors"})), row.coverages) for row in rows]
+    asks += [Ask(view, partial(drawn_risks, view.curve)) for view in views]
+    apart = JointView((rows[2].view, rows[2 + len(numbers)].view))
+    asks.append(Ask(apart, partial(_apart, rows[2], rows[2 + len(numbers)])))
+    return resampled(asks, plan) + left_out(asks[:3], plan)
+
+
+def _apart(row, other, samples):
+    influence = samples[0].difference(row.influences(samples[0]), other.influences(samples[1]))
+    return {"squares": samples[0].squares(influence), "influence": influence.T}
+
+
+def assert_same_bits(found, expected):
+    """Equal in every bit, but for which nan a nan is."""
+    for columns, wanted in zip(found, expected, strict=True):
+        assert columns.keys() == wanted.keys()
+        for name, values in columns.items():
+            assert np.array_equal(values, wanted[name], equal_nan=True), name
+            zero = wanted[name] == 0
+            assert np.array_equal(np.signbit(values[zero]), np.signbit(wanted[name][zero])) or name == "influence", name
+
+
+def compared(seed, engines, *, units=None, names=f"{SWEPT} {RARE}", **options):
+    """All engines on one random pair of systems, in so many `resamples`, `threads` and replicates to a `block`."""
+    systems, strata = random_systems(seed, units)
+    plan = Plan(options.pop("resamples", 50), seed=seed, strata=strata)
+    with engine("numpy"):
+        expected = everything(systems, plan, names)
+    for name in engines:
+        with engine(name):
+            assert_same_bits(everything(systems, replace(plan, **options), names), expected)

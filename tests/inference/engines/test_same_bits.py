@@ -1,0 +1,185 @@
+"""The kernel gives what numpy gives, to the last bit: by every instruction set, in any block, on any threads."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import demur
+from demur import Plan
+from demur.inference.engines import prepared_kernel
+from demur.inference.engines.kernel import KERNELS, Kernel
+from demur.inference.resample import resampled
+from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_systems
+
+_kernel = pytest.importorskip("demur.inference.engines._kernel", reason="there is no kernel here")
+SETS = list(KERNELS)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_every_number_of_every_replicate_is_the_same(seed):
+    compared(seed, SETS)
+
+
+@pytest.mark.parametrize(("threads", "block"), [(2, None), (8, 7), (1, 1), (1, 33)])
+def test_threads_and_blocks_change_nothing(threads, block):
+    compared(21, SETS[-1:], threads=threads, block=block)
+
+
+def test_more_clusters_than_are_summed_at_a_time_change_nothing():
+    compared(5, SETS, units=9000, resamples=20)
+
+
+def artifact(path):
+    people = make_people(12, seed=0)
+    runs = {"a": run_system(people, ZERO_SHOT, seed=0).items(), "b": run_system(people, FEW_SHOT, seed=1).items()}
+    demur.evaluate(runs, seed=7, resamples=200, created_at="2026-01-31T12:00:00Z").save(path)
+    content = json.loads(path.read_text("utf-8"))
+    return content.pop("execution")["engine"], json.dumps(content)
+
+
+def test_files_are_the_same_but_for_who_computed_them(tmp_path):
+    with engine("numpy"):
+        by_numpy, expected = artifact(tmp_path / "numpy.json")
+    with engine("c"):
+        by_kernel, content = artifact(tmp_path / "c.json")
+    assert (by_numpy, by_kernel[0]) == ("numpy", "c")
+    assert content == expected
+
+
+def test_weights_that_no_byte_holds_are_left_to_numpy(monkeypatch):
+    prepared = prepared_kernel()
+    assert prepared.packed(np.array([[255.0, 0.0]])).rows.tolist() == [[255.0, 0.0]]
+    for odd in (256.0, 0.5, -1.0):
+        assert prepared.packed(np.array([[odd, 1.0]])) is None
+    systems, _ = random_systems(3)
+    with engine("numpy"):
+        expected = everything(systems, Plan(40, seed=3))
+    monkeypatch.setattr(Kernel, "draw", lambda *_: None)
+    assert_same_bits(everything(systems, Plan(40, seed=3)), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_stops_between_blocks(threads):
+    systems, _ = random_systems(3)
+    stopped = []
+
+    def stop(done, total):
+        stopped.append((done, total))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        everything(systems, Plan(400, seed=3, block=16, threads=threads, progress=stop))
+    assert stopped == [(16, 400)]
+    assert resampled([], Plan(3, seed=1)) == []
+
+
+def steps(begin=(0, 1, 3), cluster=(0, 0, 1), count=(1.0, 1.0, 1.0), clusters=2):
+    arrays = np.array(begin, np.int64), np.array(cluster, np.int32), np.array(count), np.zeros(len(count))
+    return _kernel.steps(*arrays, np.ones(clusters), True, True, 0.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"begin": (1, 1, 3)},
+        {"begin": (0, 4, 3)},
+        {"begin": (0, 1, 2)},
+        {"begin": ()},
+        {"cluster": (0, 0, 2)},
+        {"cluster": (0, -1, 0)},
+        {"cluster": (0, 0)},
+        {"count": (1.0,)},
+        {"clusters": 0},
+    ],
+)
+def test_a_table_whose_indices_leave_it_is_refused(wrong):
+    with pytest.raises(ValueError, match="steps: |expected"):
+        steps(**wrong)
+
+
+def test_arrays_of_other_sizes_are_refused_and_not_written():
+    table, tiles, short, none = steps(), np.zeros((1, 2, 16), np.uint8), np.full(3, 7.0), np.zeros(0)
+    size, state, by_cell, row = (2, 4), np.zeros(2 * 5 * 16), np.zeros(8), np.zeros(4)
+    levels, tables, unit = np.zeros(2), np.zeros((2, 9)), (np.ones((4, 4)), none)
+    of_table, of_none = (0, table, tiles, *size), (0, None, tiles, *size)
+    calls = [
+        lambda: _kernel.sweep(*of_table, 16, short),
+        lambda: _kernel.sweep(*of_none, 16, short),
+        lambda: _kernel.sweep(*of_table, 0, short),
+        lambda: _kernel.sweep(*of_table, 65, short),
+        lambda: _kernel.sweep(0, table, tiles, 2, 17, 16, short),
+        lambda: _kernel.sweep(0, table, tiles, 3, 4, 16, short),
+        lambda: _kernel.sweep(0, table, tiles, 2, -1, 16, short),
+        lambda: _kernel.find(*of_table, 16, state, row, short),
+        lambda: _kernel.find(*of_table, 16, state, short, short),
+        lambda: _kernel.oracle(*of_table, 0, levels, tables, short),
+        lambda: _kernel.oracle(*of_none, 0, levels, tables, np.zeros(16)),
+        lambda: _kernel.oracle(*of_table, 0, levels[:1], tables, np.zeros(16)),
+        lambda: _kernel.area(*of_table, 1, np.zeros((11, 4)), *unit, short, row),
+        lambda: _kernel.area(*of_none, 1, np.zeros((11, 4)), *unit, by_cell, row),
+        lambda: _kernel.area(*of_table, 1, np.full((11, 4), 3.0), *unit, by_cell, row),
+        lambda: _kernel.area(*of_table, 1, np.full((11, 4), np.nan), *unit, by_cell, row),
+        lambda: _kernel.oracle_area(*of_table, 0, levels, tables, *unit, short, row),
+        lambda: _kernel.sums(*of_none, 0, short, row),
+        lambda: _kernel.total(*of_none, 1, short, row),
+        lambda: _kernel.difference(*of_none, 0, short, short, none, none, by_cell, row),
+        lambda: _kernel.difference(*of_none, 1, levels, levels, short, none, by_cell, row),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="expected|beyond"):
+            call()
+    with pytest.raises(TypeError):
+        _kernel.sweep(*of_table, 16)
+    assert (short == 7).all()
+
+
+def test_tables_too_short_for_the_counts_are_refused():
+    tiles = np.full((1, 2, 16), 200, np.uint8)
+    with pytest.raises(ValueError, match="beyond the table"):
+        _kernel.oracle(0, steps(), tiles, 2, 16, 0, np.zeros(2), np.zeros((2, 600)), np.zeros((4, 16)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_five_hundred_data_sets_give_the_same_bits(part):
+    for seed in range(100 + 25 * part, 125 + 25 * part):
+        compared(seed, [SETS[seed % len(SETS)]], threads=(1, 2, 8)[seed % 3], resamples=20, names=SWEPT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("units", "resamples"), [(10_000, 33), (100_000, 17), (1_000_000, 2)])
+def test_large_data_give_the_same_bits(units, resamples):
+    compared(units, SETS[-1:], units=units, resamples=resamples, names="aurc augrc eaurc aurc@0.5 risk@0.3")
+
+
+SCARCE = """
+import resource, numpy as np
+from demur.inference.engines import _kernel
+n = 4_000_000
+arrays = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), np.zeros(n)
+table = _kernel.steps(*arrays, np.ones(1), False, True, 0.0)
+tiles, line, finish = np.ones((1, 1, 16), np.uint8), np.zeros((11, 16)), np.ones((4, 16))
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 50_000_000,) * 2)
+for call in (
+    lambda: _kernel.area(0, table, tiles, 1, 16, 1, line, finish, np.zeros(0), np.zeros(16), np.zeros(16)),
+    lambda: _kernel.steps(*arrays, np.ones(1), False, True, 0.0),
+):
+    try:
+        call()
+    except MemoryError:
+        print("no memory")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer has limits of its own")
+def test_without_memory_there_is_a_memory_error():
+    done = subprocess.run([sys.executable, "-c", SCARCE], check=True, capture_output=True, text=True)
+    assert done.stdout == "no memory\n" * 2
