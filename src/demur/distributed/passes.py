@@ -36,7 +36,7 @@ from demur.types import Floats, Indices, Integers
 _ENTRIES = 1 << 20  # in a range, about
 
 
-class Part(NamedTuple):
+class KeptPart(NamedTuple):
     """A part: where its summary is, how many entries it has, and all that is said of them."""
 
     path: str
@@ -44,7 +44,7 @@ class Part(NamedTuple):
     outline: Summary
 
     @classmethod
-    def of(cls, path: str, summary: Summary) -> Part:
+    def of(cls, path: str, summary: Summary) -> KeptPart:
         """Of a summary that is at a path."""
         nothing = np.zeros(0, np.uint8)
         outline = replace(summary, columns=[nothing] * len(summary.columns), count=nothing)
@@ -62,7 +62,7 @@ class Passes:
     seed: int | None
 
     @classmethod
-    def of(cls, parts: Sequence[Part], folder: str, workers: Workers, seed: int | None) -> Passes:
+    def of(cls, parts: Sequence[KeptPart], folder: str, workers: Workers, seed: int | None) -> Passes:
         """From what is said of the parts: who has which clusters, and what of them."""
         outlines, paths = [part.outline for part in parts], [part.path for part in parts]
         whole = merged(outlines, paths)
