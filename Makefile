@@ -9,6 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
   --no-emit-index-url --no-header --no-annotate
 ENDPOINT := build/endpoint
+DISTRIBUTED := build/distributed
 ENGINES := demur/inference/engines
 KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
 CONVENTIONS := build/conventions
@@ -20,7 +21,7 @@ CHECKED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_l
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions bench docs golden \
+.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions test-distributed bench docs golden \
   screenshots coverage lock format ci clean writable
 
 help:  ## show this list
@@ -96,6 +97,13 @@ $(CONVENTIONS)/.ready: requirements-conventions.lock | writable
 test-conventions: $(TOOLS) $(CONVENTIONS)/.ready  ## the emulations against the tools themselves (torch: 5 GB)
 	DEMUR_CONVENTIONS_PYTHON="$(abspath $(CONVENTIONS))/bin/python" $(BIN)/python -m pytest -m conventions tests/quantities/test_real_tools.py
 
+$(DISTRIBUTED)/.ready: requirements-distributed.lock $(TOOLS) | writable
+	$(INSTALL) --no-deps --upgrade --target $(DISTRIBUTED) -r requirements-distributed.lock
+	@touch $@
+
+test-distributed: $(DISTRIBUTED)/.ready  ## workers of a Dask cluster of separate processes, one of which is killed
+	PYTHONPATH="$(abspath $(DISTRIBUTED))" $(BIN)/python -m pytest -m distributed tests/distributed
+
 bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
@@ -106,6 +114,7 @@ bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/apply.py
 	$(BIN)/python bench/produce.py
+	$(BIN)/python bench/summaries.py
 
 docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
@@ -135,8 +144,9 @@ lock:  ## pin the newest versions, what demur needs as its developers have it (n
 	$(LOCK) --upgrade --group endpoint -o requirements-endpoint.lock
 	$(LOCK) --upgrade --group conventions -o requirements-conventions.lock
 	$(LOCK) --upgrade --no-deps --group conventions-tools >> requirements-conventions.lock
+	uv pip compile --quiet --upgrade --python-version 3.11 --no-header --no-annotate --group distributed -o requirements-distributed.lock
 
-ci: test lint types imports test-slow sanitize test-browser test-endpoint  ## what .ci/run runs
+ci: test lint types imports test-slow sanitize test-browser test-endpoint test-distributed  ## what .ci/run runs
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build src/$(ENGINES)/_kernel*.so .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

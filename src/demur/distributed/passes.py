@@ -1,7 +1,7 @@
 """An evaluation in passes: entries stay with the workers, and what comes back is sums over clusters.
 
-The workers first tell which clusters, confidences and losses there are. Then each draws the same replicates and returns
-the sums of its clusters at every confidence; with the totals of all, it returns sums of squared influences.
+The workers first tell which clusters, confidences and losses there are. In replicates that are drawn once for all, each
+then returns the sums of its clusters at every confidence, and with the totals of all, sums of squared influences.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from demur.types import Floats, Indices, Integers
 _ENTRIES = 1 << 20  # in a range, about
 
 
-class Part(NamedTuple):
+class KeptPart(NamedTuple):
     """A part: where its summary is, how many entries it has, and all that is said of them."""
 
     path: str
@@ -44,7 +44,7 @@ class Part(NamedTuple):
     outline: Summary
 
     @classmethod
-    def of(cls, path: str, summary: Summary) -> Part:
+    def of(cls, path: str, summary: Summary) -> KeptPart:
         """Of a summary that is at a path."""
         nothing = np.zeros(0, np.uint8)
         outline = replace(summary, columns=[nothing] * len(summary.columns), count=nothing)
@@ -62,7 +62,7 @@ class Passes:
     seed: int | None
 
     @classmethod
-    def of(cls, parts: Sequence[Part], folder: str, workers: Workers, seed: int | None) -> Passes:
+    def of(cls, parts: Sequence[KeptPart], folder: str, workers: Workers, seed: int | None) -> Passes:
         """From what is said of the parts: who has which clusters, and what of them."""
         outlines, paths = [part.outline for part in parts], [part.path for part in parts]
         whole = merged(outlines, paths)
@@ -142,7 +142,9 @@ class Passes:
 
     def draws(self, replicates: range) -> _Draws:
         """Replicates that the workers draw."""
-        return _Draws(self, Draw(self.seed, replicates.start, replicates.stop, len(self.summary.ids)))
+        draw = Draw(self.seed, replicates.start, replicates.stop, len(self.summary.ids))
+        self.workers.each(ranges.draw_weights, [(self.ranges[0].folder, block) for block in draw.blocks])
+        return _Draws(self, draw)
 
     def each(self, work: Any, *about: Any) -> list[Any]:
         """What the workers make of every range."""

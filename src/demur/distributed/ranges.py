@@ -36,7 +36,13 @@ class Draw(NamedTuple):
     first: int
     end: int
     clusters: int
-    strata: Sequence[int] | None = None
+
+    @property
+    def blocks(self) -> list[Draw]:
+        """The same in blocks of so few replicates that all their clusters can be drawn at once."""
+        step = max(1, _DRAWN_CELLS // self.clusters)
+        starts = range(self.first, self.end, step)
+        return [self._replace(first=start, end=min(start + step, self.end)) for start in starts]
 
     @property
     def size(self) -> int:
@@ -64,10 +70,8 @@ class Range:
     end: int
 
     def save(self, name: str, array: Array) -> None:
-        """Keep an array: all of it, or none if the worker is killed."""
-        new = self._path(f"{name}-{os.getpid()}")
-        np.save(new, array, allow_pickle=False)
-        new.replace(self._path(name))
+        """Keep an array."""
+        _save(self._path(name), array)
 
     def load(self, name: str) -> Array:
         """An array that was kept: read as it is needed."""
@@ -78,21 +82,32 @@ class Range:
         return Path(self.folder) / f"{self.first}-{name}.npy"
 
     def weights(self, draw: Draw) -> Array:
-        """How often replicates hold these clusters: a row for each cluster; drawn once, with those of all others."""
+        """How often replicates hold these clusters: a row for each cluster."""
         if draw.seed is None:
             return np.ones((self.end - self.first, 1), np.uint8)
-        name = f"weights-{draw.first}-{draw.end}"
-        if not self._path(name).exists():
-            step = max(1, _DRAWN_CELLS // draw.clusters)
-            held = np.empty((self.end - self.first, draw.size), np.uint8)
-            for start in range(draw.first, draw.end, step):
-                numbers = np.arange(start, min(start + step, draw.end))
-                drawn = weights(draw.seed, numbers, draw.clusters, draw.strata)[:, self.first : self.end]
-                if drawn.max() > np.iinfo(held.dtype).max:
-                    held = held.astype(np.uint32)
-                held[:, numbers - draw.first] = drawn.T
-            self.save(name, held)
-        return self.load(name)
+        blocks = [
+            np.load(_weights_path(self.folder, block), mmap_mode="r", allow_pickle=False) for block in draw.blocks
+        ]
+        return np.concatenate([block[self.first : self.end] for block in blocks], axis=1)
+
+
+def draw_weights(task: tuple[str, Draw]) -> None:
+    """Draw all clusters in some replicates, once for all ranges, and keep how often each is held: a row for each."""
+    folder, draw = task
+    assert draw.seed is not None  # noqa: S101  (the data as they are need no weights)
+    drawn = weights(draw.seed, np.arange(draw.first, draw.end), draw.clusters).T
+    _save(_weights_path(folder, draw), compact(drawn, int(drawn.max()) + 1))
+
+
+def _weights_path(folder: str, draw: Draw) -> Path:
+    return Path(folder) / f"weights-{draw.first}-{draw.end}.npy"
+
+
+def _save(path: Path, array: Array) -> None:
+    """Keep an array: all of it, or none if the worker is killed."""
+    new = path.with_name(f"{path.stem}-{os.getpid()}.npy")
+    np.save(new, array, allow_pickle=False)
+    new.replace(path)
 
 
 class Held(NamedTuple):

@@ -23,8 +23,9 @@ def binned(values: Floats, exponent: int, *, lower_is_surer: bool = False) -> Fl
     """
     with np.errstate(over="ignore", under="ignore"):
         steps = np.ldexp(values, -exponent)
-        steps = np.where((steps == 0) & (values != 0), np.copysign(0.5, values), steps)  # too small to be told from 0
-        ends = np.ldexp(np.ceil(steps) if lower_is_surer else np.floor(steps), exponent)
+        whole, side = (np.ceil(steps), 1) if lower_is_surer else (np.floor(steps), -1)
+        whole[(steps == 0) & (np.sign(values) == side)] = side  # so small a number that its steps are none
+        ends = np.ldexp(whole, exponent)
     return np.where(np.isinf(steps), values, ends) + 0.0  # so large a number is a whole number of steps
 
 

@@ -20,6 +20,9 @@ def truth_digests(items: Items) -> Digests:
 
     Sums are modulo 2⁶⁴, so that a cluster may be split in any way.
     """
+    first = np.flatnonzero(np.diff(items.cluster, prepend=-1))  # units are in the order of their clusters
+    if items.numbered and items.losses is not None:  # how many units there are is all that is known of them
+        return np.diff(first, append=len(items)).astype(np.uint64) * _mixed(np.zeros(1, np.uint64))
     unit = np.zeros(len(items), np.uint64)
     if not items.numbered:
         unit += _hashes(items.item_names)[items.item]
@@ -27,7 +30,6 @@ def truth_digests(items: Items) -> Digests:
         values, number = np.unique(items.truth, return_inverse=True)
         texts = values.tolist() if items.labels is None else [items.labels[value] for value in values.tolist()]
         unit = _mixed(unit) + _hashes(texts)[number]
-    first = np.flatnonzero(np.diff(items.cluster, prepend=-1))  # units are in the order of their clusters
     return np.add.reduceat(_mixed(unit), first) if len(first) else unit
 
 

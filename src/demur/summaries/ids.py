@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,11 @@ class Ids:
     @classmethod
     def of(cls, ids: Sequence[ClusterId]) -> Ids:
         """From ids in the order that clusters are drawn in."""
-        texts = [name.encode() for name in ids if isinstance(name, str)]
+        begin = bisect_left(ids, True, key=lambda name: isinstance(name, str))  # noqa: FBT003
+        texts = [str(name).encode() for name in ids[begin:]]
         if any(text.endswith(b"\0") for text in texts):
             raise UserError("the id of a cluster ends with a NUL: no summary can hold it")
-        numbers = np.array(ids[: len(ids) - len(texts)], np.int64)
+        numbers = np.array(ids[:begin], np.int64)
         return cls(numbers, np.array(texts, np.bytes_) if texts else np.zeros(0, "S1"))
 
     @classmethod

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demur.types import Indices, Integers
 
 Code = NDArray[Any]
-_MOST = 2**62
+_MOST, _SHORT = 2**62, 2**32
 
 
 def grouped(
@@ -25,12 +25,14 @@ def grouped(
     """
     if not len(columns[0]):
         return [compact(column, size) for column, size in zip(columns, sizes, strict=True)], np.zeros(0, np.int64)
-    if math.prod(max(size, 1) for size in sizes) > _MOST:
+    different = math.prod(max(size, 1) for size in sizes)
+    if different > _MOST:
         return _by_columns(columns, sizes, counts)
-    key = np.zeros(len(columns[0]), np.int64)
+    kind = np.uint32 if different <= _SHORT else np.int64  # which sort in half the time
+    key: Code = np.zeros(len(columns[0]), kind)
     for column, size in zip(columns, sizes, strict=True):
-        key *= size
-        key += column
+        key *= kind(size)
+        key += column.astype(kind, copy=False)
     if counts is None:
         key.sort()
         first = _first(key[1:] != key[:-1])

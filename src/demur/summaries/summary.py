@@ -128,7 +128,7 @@ class Summary:
         about, size = self.about, len(self.count)
         cluster, state, *others, loss = self.columns
         groups, signals = others[: len(about.groups)], others[len(about.groups) :]
-        answered, nothing = state == ANSWERED, np.broadcast_to(np.int64(0), size)
+        answered, nothing = state == ANSWERED, np.zeros(size, np.int64)
         numerators = np.where(answered, np.append(self.losses, 0)[loss], 0)
         how, failed = about.loss, about.failed_units
         return Items(
@@ -136,9 +136,9 @@ class Summary:
             failed=self.failed.plain(),
             item_names=(_ITEM,),
             cluster=cluster.astype(np.intp),
-            item=nothing.copy(),
-            truth=nothing.copy(),
-            answer=nothing.copy(),
+            item=nothing,
+            truth=nothing,
+            answer=nothing,
             answered=answered,
             nan_answer=state == ABSTAINED_NAN,
             signals=MappingProxyType(

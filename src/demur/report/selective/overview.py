@@ -194,6 +194,7 @@ def provenance(results: Results) -> Content:
     left_out = " and ".join(f"{counts.not_in_all} only in {system.name}" for system, counts in systems)
     return {
         "left_out": left_out if any(counts.not_in_all for counts in study.systems) else "",
+        "bins": [(*key, curve.bins) for key, curve in results.curves.items() if curve.bins],
         "counted": systems,
         "definitions": [*map(definition, quantities("curve", "definitions"))],
         "level": level_of(results),
