@@ -1,8 +1,9 @@
 """Figures of selective prediction, held against the runs they were computed from.
 
 A figure is of the system (the mode or the run id) and of the confidence its path names, or that a `mode`, `system` or
-`confidence` beside it does. With one run none needs to be named; without a confidence, answers are ranked by `llm`. The
-loss is abs_norm unless a `loss` beside it says otherwise.
+`confidence` beside it does. With one run none needs to be named; without a confidence, answers are ranked by the one
+signal there is, or by `llm`. The loss, unless a `loss` beside it says otherwise, is abs_norm; of a table the one it
+gives, or zero_one where its items are those of no instrument.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +16,21 @@ from demur.audit.figures import Expected, Finding, Printed, expected_end, expect
 from demur.audit.loops import LOOPS
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
-from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, selective_rows
-from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
+from demur.audit.loops.rows import GIVEN, LOSSES, by_cluster, forecast_rows, loss_range, selective_rows, stated_loss
+from demur.audit.loops.selective import PlainCurve, Unit
 from demur.audit.reported import tools
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known
-from demur.audit.reported.conventions import CALIBRATION, CURVES, RUN_COUNTS, SELECTIVE, UNRANKED, other_figures, ways
+from demur.audit.reported.conventions import (
+    CALIBRATION,
+    CURVES,
+    RUN_COUNTS,
+    SELECTIVE,
+    UNRANKED,
+    other_figures,
+    selective_number,
+    ways,
+)
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
@@ -129,7 +139,7 @@ class OfRuns(Audit):
             value = tools.number_of_tool(context.convention, context.quantity, self._rows(context))
         else:
             curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
-            value = _selective(context.quantity, self._curve(curve))
+            value = selective_number(context.quantity, self._curve(curve))
         return None if value is None else float(value)
 
     def expected(self, context: Context) -> Expected:
@@ -163,7 +173,7 @@ class OfRuns(Audit):
 
         def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
             curves = [*map(PlainCurve, rows)]
-            each = {quantity: [_selective(quantity, curve) for curve in curves] for quantity in wanted}
+            each = {quantity: [selective_number(quantity, curve) for curve in curves] for quantity in wanted}
             return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in each.items()}
 
         replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
@@ -220,12 +230,17 @@ class OfRuns(Audit):
         name, given = context.quantity.name, self._of(context)
         if name in self.counts:
             return None
-        if context.loss not in LOSSES:
+        if self._items(context).losses is not None:
+            if context.loss != GIVEN:
+                return f"the table gives losses: it does not say what the loss {shown(context.loss)} would be"
+        elif context.loss not in LOSSES:
             return f"no loss is called {shown(context.loss)}: there are {', '.join(LOSSES)}"
         if context.loss == "abs_norm" and self._items(context).instrument is None:
             return "the loss abs_norm divides by the score range: give the instrument"
         if isinstance(given, str):
-            return given
+            unsaid = context.confidence == "llm" and self._items(context).instrument is None
+            signals = ", ".join(map(shown, self._items(context).signals)) if unsaid else ""
+            return f"it does not say what ranks the answers (a confidence beside it): {signals}" if signals else given
         outside = name in CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
         return f"{shown(context.confidence or '')} is not a probability" if outside else None
 
@@ -247,13 +262,20 @@ class OfRuns(Audit):
         context = figure.context
         ranked_by = context.confidence or figure.beside.get("confidence") or self._stated.get("confidence")
         if ranked_by is None and context.quantity.name not in UNRANKED:
-            served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
-            ranked_by = next(served, "llm")
-        loss = figure.beside.get("loss", self._stated.get("loss", "abs_norm"))
+            ranked_by = self._usual_confidence(system)
+        loss = stated_loss(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
         tool, minus = self._stated.get("convention", ""), self._sides[0] if context.difference else None
         whose = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
         named = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
         return replace(context, system=system, minus=minus, **named)
+
+    def _usual_confidence(self, system: str) -> str:
+        """What ranks the answers where nobody says: a variant by its order, the one signal of a table, or else llm."""
+        for names in (FORMULAS, self._runs[system].signals):
+            served = [name for name in names if isinstance(self._given(system, name), list)]
+            if served and (names is FORMULAS or len(served) == 1):
+                return served[0]
+        return "llm"
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What a figure may be instead: counted otherwise, under another loss, of another run or confidence."""
@@ -284,17 +306,8 @@ class OfRuns(Audit):
             everyone = "all participants of its own run, not only those in every run"
             way = everyone if context.shared else "only the participants in every run"
             yield way, replace(context, shared=not context.shared)
-        for loss in (loss for loss in LOSSES if loss != context.loss):
+        for loss in (loss for loss in LOSSES if loss != context.loss and items.losses is None):
             scaled = (loss, context.loss) == ("abs", "abs_norm") and items.instrument is not None
             plain = f"loss {loss}, not {context.loss}"
             way = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
             yield way, replace(context, loss=loss)
-
-
-def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
-    if not quantity.achieved:
-        return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
-    if quantity.name == "risk@C":
-        point = first_reaching(curve, quantity.number)
-        return None if point is None else point.coverage
-    return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))
