@@ -36,7 +36,7 @@ class AuditOptions:
 
     data: Annotated[
         list[Path],
-        typer.Option(help="What was measured: a run file (.json), or a table (.csv, .jsonl, .parquet), long or per-query."),
+        typer.Option(help="What was measured: runs (.json), or a table (.csv, .jsonl, .parquet), long or per-query."),
     ]
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")]
     system: Annotated[
