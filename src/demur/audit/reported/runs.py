@@ -255,7 +255,7 @@ class OfRuns(Audit):
         loss = stated_loss(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
         tool, minus = self._stated.get("convention", ""), self._sides[0] if context.difference else None
         whose = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
-        named = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
+        named: dict[str, Any] = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
         return replace(context, system=system, minus=minus, **named)
 
     def _usual_confidence(self, system: str) -> str:
