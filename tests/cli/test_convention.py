@@ -104,6 +104,10 @@ def test_explain_says_every_key_in_words(folder):
     found = demur(folder, "convention", "explain", line_of(folder))
     assert "ties     plateau        equal confidences are one operating point\n" in found.stdout
     assert found.stdout.endswith("This is the convention of demur.\n")
+    for apart in ("opt:closed", "g.start:none"):
+        line = line_of(folder).replace("opt:oracle", apart) if apart[0] == "o" else f"{line_of(folder)}|{apart}"
+        told = demur(folder, "convention", "explain", line).stdout
+        assert told.endswith(f"This is the convention of demur, but for {apart.partition(':')[0]}.\n")
     other = demur(folder, "convention", "explain", line_of(folder).replace("plateau", "best"))
     assert other.stdout.endswith("This is not the convention of demur or of a known tool.\n")
     named = demur(folder, "convention", "explain", "fd-shifts").stdout

@@ -1,14 +1,18 @@
 """Numbers of other conventions in results: rows of their own, in files of both kinds, and none where nobody asked."""
 
+import itertools
 import json
 import math
+from fractions import Fraction as F
 
 import pytest
 
 import demur
 from commands import ROOT
 from conventions import RANGES, SORTED
-from demur import Key, UserError, evaluate
+from demur import Key, UserError, evaluate, read_table
+from demur.audit.independent import run_recipes
+from demur.audit.loops.selective import PlainCurve
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.quantities.conventions.signature import Signature
 from demur.results.load import results_of
@@ -54,6 +58,19 @@ def test_without_conventions_there_are_none_and_our_rows_are_the_same(one):
 def test_a_number_without_a_convention_is_ours(one):
     assert one["aurc"].value == 151 / 480
     assert one.one(quantity="aurc", convention="geifman").value == pytest.approx(43 / 120)
+
+
+NAMED = {"cluster": [*"aaab"], "item": ["2", "10", "i", "1"], "loss": [0, 1, 0, 1], "sure": [0.9] * 4}
+
+
+@pytest.mark.parametrize("rows", [*itertools.permutations(range(4))][::5])
+def test_the_order_of_rows_is_that_of_clusters_and_items_not_of_the_file(rows):
+    shuffled = {name: [column[row] for row in rows] for name, column in NAMED.items()}
+    results = asked(shuffled, conventions=["prefix-mean"], resamples=0)
+    row = results.one(quantity="aurc", convention="prefix-mean")
+    assert row.value == float(F(2, 3))  # the last row is surest
+    recipe = run_recipes(results, {results.systems[0]: read_table(shuffled)}, None)[row.key]
+    assert recipe.loop(PlainCurve([unit for cluster in recipe.tables[0].clusters for unit in cluster])) == F(2, 3)
 
 
 @pytest.mark.parametrize("systems", [1, 2, 3])

@@ -127,6 +127,7 @@ def _finding(name: str, claimed: float, recomputed: float | None) -> Finding:
 def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -> dict[Key, Recipe]:
     """The loops of an evaluation of answers."""
     study, recipes = claimed.selective, dict[Key, Recipe]()
+    runs = {system: items.take(items.by_name) for system, items in runs.items()}
     for name in study.confidences:
         try:
             given = {system: plain_confidence(items, name, calibration) for system, items in runs.items()}

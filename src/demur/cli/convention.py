@@ -27,14 +27,17 @@ def explain(signature: Which) -> None:
 
     Example: demur convention explain fd-shifts
     """
-    from demur.quantities.conventions.bridges import convention_of
+    from demur.quantities.conventions.bridges import CONVENTIONS, convention_of
     from demur.quantities.conventions.signature import meaning
     from demur.report.console import console_text
     from demur.report.text import table
 
     name, keys = convention_of(signature)
     rows = [(key, value, meaning(key, value)) for key, value in keys.items()]
-    whose = f"This is the convention of {name}." if name else "This is not the convention of demur or of a known tool."
+    whose = "This is not the convention of demur or of a known tool."
+    if name:
+        apart = [key for key, value in CONVENTIONS[name].items() if keys[key] != value]
+        whose = f"This is the convention of {name}{', but for ' if apart else ''}{' and '.join(apart)}."
     typer.echo(console_text([*table(rows, to_the_left=(0, 1, 2)), whose]))
 
 

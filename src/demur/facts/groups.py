@@ -65,7 +65,7 @@ class GroupColumn:
     def ordered(self, labels: Iterable[str]) -> tuple[str, ...]:
         """The levels that some labels are of, in order."""
         held = {*labels}
-        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(held - {NONE}, key=_in_order)
+        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(held - {NONE}, key=by_size)
         return tuple(level for level in (*order, NONE) if level in held)
 
     @property
@@ -103,10 +103,11 @@ def _is_missing(cell: Any) -> bool:
     return cell is None or cell is MISSING or cell == "" or (isinstance(number, float) and math.isnan(number))
 
 
-def _in_order(level: str) -> tuple[bool, float, str]:
+def by_size(level: str) -> tuple[bool, float, str]:
     """Numbers by size, then texts."""
     number = written_number(level)
-    return number is None, number or 0.0, level
+    is_text = number is None or math.isnan(number)
+    return is_text, 0.0 if is_text else number or 0.0, level
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, plain
-from demur.facts.groups import Grouping
+from demur.facts.groups import Grouping, by_size
 from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
 from demur.facts.raw_units import FailedUnits, RawUnits, Repeats
@@ -55,6 +55,7 @@ class Items:
 
     Of a summary, a row stands for as many units of a cluster as its `count` says, which differ in nothing that is known
     of them; those units have no items. `summary` says what was summarized, and `digests` what is true of each cluster.
+    Where the clusters of the units are known `elsewhere`, by those who hold them, the rows here are of no cluster.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -82,6 +83,7 @@ class Items:
     count: Integers | None = None
     digests: NDArray[np.uint64] | None = None
     summary: Any = None
+    elsewhere: Any = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -150,6 +152,8 @@ class Items:
 
     def cluster_sizes(self, rows: Flags | slice = slice(None)) -> Integers:
         """How many units each cluster has, in all rows or in these."""
+        if self.elsewhere is not None:
+            return np.asarray(self.elsewhere.units)
         counts = None if self.count is None else self.count[rows]
         return summed(self.cluster[rows], counts, len(self.cluster_ids))
 
@@ -164,6 +168,14 @@ class Items:
         """Every unit by its cluster and its item."""
         pairs = zip(self.cluster.tolist(), self.item.tolist(), strict=True)
         return [(self.cluster_ids[cluster], self.item_names[item]) for cluster, item in pairs]
+
+    @property
+    def by_name(self) -> Indices:
+        """The units by cluster and item, whatever the order of the rows: numbers by size, then texts."""
+        if self.instrument is not None:
+            return np.arange(len(self))
+        rank = np.argsort(sorted(range(len(self.item_names)), key=lambda item: by_size(self.item_names[item])))
+        return _order(self.cluster, rank[self.item])
 
     def are_named(self, names: Iterable[tuple[ClusterId, str]]) -> Flags:
         """Which units are among those of these clusters and items."""

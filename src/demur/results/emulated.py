@@ -35,7 +35,7 @@ def emulated_rows(
     """Every number of these conventions, of every system under every confidence."""
     for confidence, by_system in views.items() if conventions else ():
         for system, view in by_system.items():
-            answers = Answers(view.graded)
+            answers = Answers.of(view.graded)
             for emulation in (EMULATIONS[name] for name in conventions):
                 for name in emulation.names(coverages):
                     key = Key(system, name, confidence, convention=emulation.name)

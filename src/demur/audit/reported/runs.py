@@ -62,7 +62,8 @@ class OfRuns(Audit):
         self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int, signature: str | None
     ) -> None:
         self._stated = {} if signature is None else tools.stated(signature)
-        self._runs, self._sides = dict(runs), sides_of(runs, content)
+        runs = {name: items.take(items.by_name) for name, items in runs.items()}
+        self._runs, self._sides = runs, sides_of(runs, content)
         together = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
         self._shared = {name: items.only(together) for name, items in runs.items()} if together else self._runs
         self._calibration, self._resamples = calibration, resamples

@@ -57,9 +57,18 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answered units of one system under one confidence, in the order of their rows."""
+    """The answered units of one system under one confidence, by cluster and item."""
 
     graded: Graded
+
+    @classmethod
+    def of(cls, graded: Graded) -> Answers:
+        """Of a run or a table, whatever the order of its rows; columns without items are in order as they are."""
+        items = graded.items
+        if items is None:
+            return cls(graded)
+        order = items.take(np.flatnonzero(items.answered)).by_name
+        return cls(replace(graded, loss=graded.loss[order], confidence=graded.confidence[order], items=None))
 
     @cached_property
     def tied(self) -> Curve:
