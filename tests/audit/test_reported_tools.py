@@ -198,6 +198,11 @@ class TestLongTables:
         assert found["augrc"] == ("differs", "this is the AUGRC of fd-shifts; in our convention it is 0.12")
         assert found["auroc"] == found["risk@0.8"] == ("match", None)
 
+    def test_a_folder_is_refused_by_name(self, tmp_path):
+        assert self.audited(tmp_path, {"aurc": 0.1567}, "--data", ".") == (
+            "demur: .: a folder, and an audit counts single units: give the data as one file per system\n"
+        )
+
     def test_a_signature_may_be_a_name(self, tmp_path):
         assert self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch-uncertainty")["aurc"][0] == "match"
         told = self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch")

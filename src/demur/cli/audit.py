@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from os.path import realpath
+from os.path import isdir, realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -259,6 +259,8 @@ def audit(
         from demur.audit.reported.tools import stated
 
         stated(asked.signature)
+    if parts := [*filter(isdir, data)]:
+        raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     findings = asked.findings()
