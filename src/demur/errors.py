@@ -60,6 +60,14 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
     return UserError(f"no {kind} is called {shown(name)}; {hint}")
 
 
+def unreadable(path: object, error: OSError) -> UserError:
+    """The error of a file that cannot be read; of a folder, with what can be done about it."""
+    way_out = ": name a file in it, or count its parts first: demur summarize"
+    return UserError(
+        f"{path}: cannot be read ({error.strerror}){way_out if isinstance(error, IsADirectoryError) else ''}"
+    )
+
+
 def check_kind(what: str, value: object, kind: type, way_out: str) -> None:
     """A value must be of the kind a call takes; the way out says how such a value is made.
 

@@ -5,9 +5,8 @@ import pytest
 from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
 from demur.audit.loops import LOOPS, family
-from demur.audit.reported.conventions import is_of_queries
+from demur.audit.reported.conventions import CALIBRATION, SELECTIVE, is_of_queries
 from demur.audit.reported.names import apart, quantity_named
-from demur.audit.reported.runs import CALIBRATION, SELECTIVE
 from demur.files.strict_json import loads
 
 

@@ -149,7 +149,7 @@ def test_with_the_signature_of_a_tool_our_figures_are_named(tmp_path, results):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("nonsense", "no key of a signature is called nonsense"),
+        ("nonsense", "no convention is called nonsense"),
         ("{}|x:1", "x appears twice"),
         ("ZERO", "no known convention"),
     ],
@@ -174,3 +174,53 @@ def test_a_difference_of_two_runs_follows_the_signature_too(tmp_path):
     line = str(both.selective.signature().under(keys))
     code, found = audited(tmp_path, content, "--signature", line)
     assert (code, {each["status"] for each in found.values()}) == (0, {"match"})
+
+
+class TestLongTables:
+    FIVE = "user,{column},sure{more}\n" + "".join(
+        f"{user},{{{number}}},0.{9 - number}{{end}}\n" for number, user in enumerate("abcde")
+    )
+
+    def audited(self, folder, reported, *words, column="loss", values=(0, 0, 1, 0, 1), signals=""):
+        more, end = (f",{signals}", ",1") if signals else ("", "")
+        (folder / "five.csv").write_text(self.FIVE.format(*values, column=column, more=more, end=end))
+        (folder / "paper.json").write_text(json.dumps(reported))
+        found = demur(folder, "audit", "--data", "five.csv", "--reported", "paper.json", "--json", *words)
+        if found.returncode == 2:
+            return found.stderr
+        return {each["key"]: (each["status"], each["cause"]) for each in json.loads(found.stdout)["findings"]}
+
+    @pytest.mark.parametrize(("column", "values"), [("loss", (0, 0, 1, 0, 1)), ("correct", (1, 1, 0, 1, 0))])
+    def test_a_table_of_answers_is_enough_to_tell_whose_aurc_it_is(self, tmp_path, column, values):
+        reported = {"loss": "zero_one", "aurc": 0.1958, "augrc": 120.0, "auroc": 0.8333, "risk@0.8": 0.25}
+        found = self.audited(tmp_path, reported, column=column, values=values)
+        assert found["aurc"] == ("differs", "this is the AURC of torch-uncertainty; in our convention it is 0.156667")
+        assert found["augrc"] == ("differs", "this is the AUGRC of fd-shifts; in our convention it is 0.12")
+        assert found["auroc"] == found["risk@0.8"] == ("match", None)
+
+    def test_a_folder_is_refused_by_name(self, tmp_path):
+        assert self.audited(tmp_path, {"aurc": 0.1567}, "--data", ".") == (
+            "demur: .: a folder, and an audit counts single units: give the data as one file per system\n"
+        )
+
+    def test_a_signature_may_be_a_name(self, tmp_path):
+        assert self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch-uncertainty")["aurc"][0] == "match"
+        told = self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch")
+        assert told.startswith("demur: no convention is called torch; ")
+
+    def test_what_is_not_said_is_asked_for(self, tmp_path):
+        status, cause = self.audited(tmp_path, {"aurc": 0.1567}, signals="margin")["aurc"]
+        assert status == "not recognised"
+        assert cause == "it does not say what ranks the answers (a confidence beside it): sure, margin"
+        assert self.audited(tmp_path, {"sure": {"aurc": 0.1567}}, signals="margin")["sure.aurc"][0] == "match"
+        status, cause = self.audited(tmp_path, {"aurc": 0.1567, "loss": "abs"})["aurc"]
+        assert (status, cause) == (
+            "not recognised",
+            "the table gives losses: it does not say what the loss abs would be",
+        )
+
+    def test_intervals_are_held_against_draws_of_users(self, tmp_path):
+        reported = {"aurc": 0.1567, "bootstrap": {"aurc": {"ci95": [0.9, 0.95]}}}
+        found = self.audited(tmp_path, reported, "--resamples", "200")
+        assert found["aurc"][0] == "match"
+        assert "differs" in {status for key, (status, _) in found.items() if "ci95" in key}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from os.path import realpath
+from os.path import isdir, realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
+from demur.cli.app import TRUST, Spoken, app, fitted, named, print_json, progress_bar
 from demur.errors import UserError, located
 from demur.facts.instruments import BY_ITEMS
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _DIFFERS = 3
 _RUN = ".json"
+_STATED = "stated"  # by the figures, each for itself: neither a loss nor a confidence is asked for
 _OF_OWN = ("independent", "rater", "forced")
 _OF_OTHERS = ("resamples", "signature")
 _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
@@ -34,7 +35,8 @@ class AuditOptions:
     """What is audited, and how its data are read."""
 
     data: Annotated[
-        list[Path], typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json).")
+        list[Path],
+        typer.Option(help="What was measured: runs (.json), or a table (.csv, .jsonl, .parquet), long or per-query."),
     ]
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")]
     system: Annotated[
@@ -58,7 +60,7 @@ class AuditOptions:
     ] = False
     signature: Annotated[
         str | None,
-        typer.Option(help="Whose definition the figures follow, as a signature; ours if not given."),
+        typer.Option(help="Whose definition the figures follow: a signature, or fd-shifts, …; ours if not given."),
     ] = None
     resamples: Annotated[
         int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
@@ -99,8 +101,9 @@ class AuditOptions:
         if self.independent:
             self._refuse("an independent audit", ("rater", "forced"))
         is_run = self.data[0].suffix.lower() == _RUN
-        if is_run or (claimed and claimed.study.task == "selective"):
-            self._refuse("a run", ("system", *(() if claimed and not is_run else ("column", *_OF_TABLES))))
+        if self._is_selective(claimed):
+            idle = ("system", "column", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
+            self._refuse("a run" if is_run else "a long table", idle)
             return [*own, *(self._of_own_runs(claimed) if claimed else self._of_runs(printed))]
         self._refuse(
             "a per-query table",
@@ -109,6 +112,14 @@ class AuditOptions:
         if self.data[1:]:
             raise UserError("a second --data says nothing about a per-query table: leave it out")
         return [*own, *self._of_queries(claimed, printed)]
+
+    def _is_selective(self, claimed: Results | None) -> bool:
+        """Whether what is audited is of selective prediction: by the file of results, or by the data."""
+        if claimed is not None or self.data[0].suffix.lower() == _RUN:
+            return claimed is None or claimed.study.task == "selective"
+        from demur.audit.reported.reading import is_per_query
+
+        return not self.system and not is_per_query(self.data[0])
 
     def _refuse(self, what: str, names: Sequence[str]) -> None:
         """An option that would change nothing is a mistake."""
@@ -167,6 +178,21 @@ class AuditOptions:
             runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
         return labels.joined(runs)
 
+    def _tables(self) -> dict[str, Items]:
+        """The systems of long tables, whose columns are guessed as those of an evaluation are."""
+        from demur.audit.reported.reading import named_runs
+        from demur.evaluation.guessing import settled
+        from demur.read import read_inputs
+        from demur.read.guess import Given
+
+        paths, voice = [*map(str, self.data)], Spoken()
+        said = Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, loss=_STATED)
+        known = settled(paths, said, _STATED, voice, seedless=False)
+        with known.explaining():
+            runs = read_inputs(paths, instrument=self.instrument, columns=known.columns, options=self.table)
+        voice.tell(known.notes)
+        return named_runs(runs)
+
     def _parsed_calibration(self) -> Any:
         loaded = fitted(self.calibration)
         return None if loaded is None else loaded.model_dump()
@@ -193,7 +219,8 @@ class AuditOptions:
         from demur.audit.reported.reading import runs_to_audit
         from demur.audit.reported.runs import RESAMPLES, audited_runs
 
-        runs = runs_to_audit(self.data, modes=self.mode or (), instrument=self.instrument)
+        is_run = self.data[0].suffix.lower() == _RUN
+        runs = runs_to_audit(self.data, modes=self.mode or (), instrument=self.instrument) if is_run else self._tables()
         calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
         with located(self.reported):
             return audited_runs(runs, printed, calibration=calibration, resamples=draws, signature=self.signature)
@@ -218,6 +245,8 @@ def audit(
 
     Example: demur audit --data run.json --reported metrics.json
 
+    Example: demur audit --data answers.csv --reported paper.json --signature torch-uncertainty
+
     Example: demur audit --data per_query.csv --reported retrieval.json --independent --only differs
     """
     from demur.audit.listing import findings_json, findings_text, statuses
@@ -230,6 +259,8 @@ def audit(
         from demur.audit.reported.tools import stated
 
         stated(asked.signature)
+    if parts := [*filter(isdir, data)]:
+        raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     findings = asked.findings()

@@ -257,7 +257,7 @@ def interviews(
 
 
 @app.command(rich_help_panel=MORE)
-def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or calibrator.")]) -> None:
+def schema(name: Annotated[str, typer.Argument(help="metrics, results, run, calibrator or rule.")]) -> None:
     """Print the JSON Schema of a file demur writes or reads.
 
     Example: demur schema metrics > metrics.schema.json

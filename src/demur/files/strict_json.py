@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from demur.errors import UserError, literal, located, repeated, shown
+from demur.errors import UserError, literal, located, repeated, shown, unreadable
 from demur.files.limits import read_whole
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ def read_bytes(path: str | Path) -> bytes:
         with Path(path).open("rb") as file, located(path):
             return read_whole(file)
     except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+        raise unreadable(path, error) from None
     except UserError:
         raise
     except (TypeError, ValueError) as error:  # no path at all, or a NUL in it

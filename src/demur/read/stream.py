@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, located
+from demur.errors import UserError, located, unreadable
 from demur.facts.items import Source
 from demur.files.limits import FILE, LINE, read_whole
 from demur.files.strict_json import decode, shown_path
@@ -112,4 +112,4 @@ def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Strea
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise UserError(f"{path}: not valid gzip: it ends early or is damaged") from None
     except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+        raise unreadable(path, error) from None

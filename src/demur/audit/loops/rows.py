@@ -12,11 +12,20 @@ from demur.facts.items import ClusterId, Items, sorted_ids
 from demur.facts.rankings import Query
 
 LOSSES = ("abs_norm", "abs", "zero_one")
+GIVEN = "given"
+
+
+def stated_loss(items: Items, stated: str | None) -> str:
+    """The loss of a figure: as it is stated, where that is not what the data give anyway; by the data if it is not."""
+    if items.losses is None:
+        return stated or ("zero_one" if items.instrument is None else "abs_norm")
+    are_errors = {*items.losses.numerators.tolist()} <= {0, items.losses.divisor}
+    return GIVEN if stated is None or (stated == "zero_one" and are_errors) else stated
 
 
 def losses(items: Items, loss: str) -> list[Fraction | None]:
     """The loss of each unit, None where the system abstained."""
-    if loss == "given" and items.losses is not None:
+    if loss == GIVEN and items.losses is not None:
         divisor, numerators = items.losses.divisor, items.losses.numerators.tolist()
         known = zip(numerators, items.answered, strict=True)
         return [Fraction(numerator) / divisor if answered else None for numerator, answered in known]
@@ -45,7 +54,8 @@ def selective_rows(items: Items, confidence: Sequence[float], loss: str) -> list
 
 def forecast_rows(items: Items, confidence: Sequence[float]) -> list[tuple[float, int]]:
     """Each answered unit's confidence, and whether the answer is exactly right."""
-    right = [int(wrong == 0) for wrong in losses(items, "zero_one") if wrong is not None]
+    wrongs = losses(items, "zero_one" if items.losses is None else GIVEN)
+    right = [int(wrong == 0) for wrong in wrongs if wrong is not None]
     return [*zip(confidence, right, strict=True)]
 
 

@@ -11,7 +11,7 @@ from demur.audit.loops.draws import percentile
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.ranking import Ranked, discounted, ideal, over
 from demur.audit.loops.registry import mean, ratio
-from demur.audit.loops.selective import PlainCurve, Unit
+from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
 from demur.audit.reported.contexts import Context
 from demur.audit.reported.names import ReportedQuantity
 from demur.errors import shown
@@ -246,3 +246,13 @@ def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
         nearest = [context.quantity.at(tenth) for tenth in tenths if name.endswith("@C") and tenth != at]
         for quantity in (*nearest, *(ReportedQuantity(other) for other in _NEIGHBOURS if other != name)):
             yield f"it is {quantity}", replace(context, quantity=quantity)
+
+
+def selective_number(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
+    """What a curve gives for a figure, by the plain loops."""
+    if not quantity.achieved:
+        return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
+    if quantity.name == "risk@C":
+        point = first_reaching(curve, quantity.number)
+        return None if point is None else point.coverage
+    return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))

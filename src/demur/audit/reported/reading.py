@@ -11,8 +11,9 @@ from demur.facts.items import Items
 from demur.facts.ranking_columns import as_numbers, rankings_from
 from demur.facts.rankings import Query
 from demur.read import read_inputs
-from demur.read.queries import RANKED_SUFFIXES, query_lists
+from demur.read.queries import NEEDED, RANKED_SUFFIXES, query_lists
 from demur.read.run_json import RunFile
+from demur.read.tables import opened_table
 
 Lists = dict[str, list[Query]]
 
@@ -50,28 +51,33 @@ def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collecti
     return {name: rows for name, rows in systems.items() if not any(f"{name}{end}" in taken for end in _ENDS)}
 
 
+def is_per_query(path: str | Path) -> bool:
+    """Whether a table holds rankings: a long table has none of the columns they need."""
+    with opened_table(path) as (table, _):
+        return any(name in NEEDED or name.endswith(RANKED_SUFFIXES) for name in table.header)
+
+
 def runs_to_audit(
     paths: Sequence[str | Path], *, modes: Sequence[str] = (), instrument: str | Path | Instrument = BY_ITEMS
 ) -> dict[str, Items]:
-    """The runs of some files by their modes, or by run ids or paths where modes are the same.
-
-    Without modes every experiment of a file is read.
-    """
+    """The runs of some files by their names; without modes every experiment of a file is read."""
     if modes:
         both = [*paths] * (len(modes) if len(paths) == 1 else 1)
-        runs = read_inputs(both, modes=modes, instrument=instrument)
-    else:
-        runs = [items for path in paths for items in _experiments(path, instrument)]
+        return named_runs(read_inputs(both, modes=modes, instrument=instrument))
+    return named_runs([items for path in paths for items in _experiments(path, instrument)])
+
+
+def named_runs(runs: Sequence[Items]) -> dict[str, Items]:
+    """Runs by their labels or modes, or by run ids or paths where those are the same."""
     sources = [items.source for items in runs]
-    for names in ([s and s.mode for s in sources], [s and s.run_id for s in sources], [s and s.path for s in sources]):
+    labels = [s and (s.label or s.mode) for s in sources]
+    for names in (labels, [s and s.run_id for s in sources], [s and s.path for s in sources]):
         if None not in names and len(set(names)) == len(runs):
             return dict(zip(map(str, names), runs, strict=True))
     return {f"run {number}": items for number, items in enumerate(runs, 1)}
 
 
 def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[Items]:
-    if Path(path).suffix.lower() != ".json":
-        return read_inputs([path], instrument=instrument)
     file = RunFile.of(path)
     experiments = file.content.get("experiments") if isinstance(file.content, dict) else None
     count = len(experiments) if isinstance(experiments, list) else 0

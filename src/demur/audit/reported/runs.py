@@ -1,8 +1,9 @@
 """Figures of selective prediction, held against the runs they were computed from.
 
 A figure is of the system (the mode or the run id) and of the confidence its path names, or that a `mode`, `system` or
-`confidence` beside it does. With one run none needs to be named; without a confidence, answers are ranked by `llm`. The
-loss is abs_norm unless a `loss` beside it says otherwise.
+`confidence` beside it does. With one run none needs to be named; without a confidence, answers are ranked by the one
+signal there is, or by `llm`. The loss, unless a `loss` beside it says otherwise, is abs_norm; of a table the one it
+gives, or zero_one where its items are those of no instrument.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +16,11 @@ from demur.audit.figures import Expected, Finding, Printed, expected_end, expect
 from demur.audit.loops import LOOPS
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
-from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, selective_rows
-from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
-from demur.audit.reported import tools
+from demur.audit.loops.rows import GIVEN, LOSSES, by_cluster, forecast_rows, loss_range, selective_rows, stated_loss
+from demur.audit.loops.selective import PlainCurve, Unit
+from demur.audit.reported import conventions, tools
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known
-from demur.audit.reported.conventions import CALIBRATION, CURVES, RUN_COUNTS, SELECTIVE, UNRANKED, other_figures, ways
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
@@ -55,7 +55,7 @@ class OfRuns(Audit):
     """A reported file, and the runs it is about; confidences, curves and draws are made once."""
 
     of_the_data = "run"
-    counts = frozenset(RUN_COUNTS)
+    counts = frozenset(conventions.RUN_COUNTS)
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
     def __init__(
@@ -109,7 +109,7 @@ class OfRuns(Audit):
         if context.convention == _FAILED:
             failed = len(self._runs[str(context.system)].failed) * len(self._items(context).item_names)
             rows += [Unit(None, None)] * failed
-        return CURVES.get(context.convention, PlainCurve)(rows)
+        return conventions.CURVES.get(context.convention, PlainCurve)(rows)
 
     def computed(self, context: Context) -> float | None:
         """What a figure is; None of what a run cannot serve."""
@@ -117,20 +117,20 @@ class OfRuns(Audit):
             sides = [self.value(replace(context, system=name, minus=None)) for name in (context.system, context.minus)]
             return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
         name, items, given = context.quantity.name, self._items(context), self._of(context)
-        if name in RUN_COUNTS:
+        if name in conventions.RUN_COUNTS:
             people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
             everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
-            return RUN_COUNTS[name](items, len(everyone))
+            return conventions.RUN_COUNTS[name](items, len(everyone))
         if isinstance(given, str) or self._unserved(context) is not None:
             return None
-        if name in CALIBRATION:
-            loops = ways(context.quantity) if name == "ece" else {"": LOOPS[name]}
+        if name in conventions.CALIBRATION:
+            loops = conventions.ways(context.quantity) if name == "ece" else {"": LOOPS[name]}
             value = loops.get(context.convention, loops[""])(forecast_rows(items, given))
         elif context.convention in tools.KNOWN:
             value = tools.number_of_tool(context.convention, context.quantity, self._rows(context))
         else:
             curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
-            value = _selective(context.quantity, self._curve(curve))
+            value = conventions.selective_number(context.quantity, self._curve(curve))
         return None if value is None else float(value)
 
     def expected(self, context: Context) -> Expected:
@@ -163,8 +163,8 @@ class OfRuns(Audit):
             sides.append([[row] for row in rows] if single else by_cluster(self._items(side), rows))
 
         def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
-            curves = [*map(PlainCurve, rows)]
-            each = {quantity: [_selective(quantity, curve) for curve in curves] for quantity in wanted}
+            curves, of = [*map(PlainCurve, rows)], conventions.selective_number
+            each = {quantity: [of(quantity, curve) for curve in curves] for quantity in wanted}
             return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in each.items()}
 
         replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
@@ -193,7 +193,7 @@ class OfRuns(Audit):
     def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         context, runs = figure.context, ", ".join(map(shown, self._runs))
-        if context.quantity.name not in SELECTIVE | CALIBRATION | self.counts:
+        if context.quantity.name not in conventions.SELECTIVE | conventions.CALIBRATION | self.counts:
             return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
         if context.stranger is not None:
             named = context.system is not None and context.confidence is not None
@@ -209,7 +209,7 @@ class OfRuns(Audit):
 
     def _undrawn(self, quantity: ReportedQuantity, draws: str) -> str | None:
         """Why something made of draws cannot be recomputed."""
-        if quantity.name not in SELECTIVE or quantity.achieved:
+        if quantity.name not in conventions.SELECTIVE or quantity.achieved:
             return f"no draws are made of {quantity}"
         if draws == "interval":
             return "it does not say which end of the interval it is"
@@ -221,13 +221,17 @@ class OfRuns(Audit):
         name, given = context.quantity.name, self._of(context)
         if name in self.counts:
             return None
-        if context.loss not in LOSSES:
+        items = self._items(context)
+        if items.losses is not None and context.loss != GIVEN:
+            return f"the table gives losses: it does not say what the loss {shown(context.loss)} would be"
+        if items.losses is None and context.loss not in LOSSES:
             return f"no loss is called {shown(context.loss)}: there are {', '.join(LOSSES)}"
-        if context.loss == "abs_norm" and self._items(context).instrument is None:
+        if context.loss == "abs_norm" and items.instrument is None:
             return "the loss abs_norm divides by the score range: give the instrument"
         if isinstance(given, str):
-            return given
-        outside = name in CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
+            signals = "" if items.instrument or context.confidence != "llm" else ", ".join(map(shown, items.signals))
+            return f"it does not say what ranks the answers (a confidence beside it): {signals}" if signals else given
+        outside = name in conventions.CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
         return f"{shown(context.confidence or '')} is not a probability" if outside else None
 
     def _system(self, figure: Figure) -> str | None:
@@ -247,14 +251,19 @@ class OfRuns(Audit):
     def _completed(self, figure: Figure, system: str) -> Context:
         context = figure.context
         ranked_by = context.confidence or figure.beside.get("confidence") or self._stated.get("confidence")
-        if ranked_by is None and context.quantity.name not in UNRANKED:
-            served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
-            ranked_by = next(served, "llm")
-        loss = figure.beside.get("loss", self._stated.get("loss", "abs_norm"))
+        if ranked_by is None and context.quantity.name not in conventions.UNRANKED:
+            ranked_by = self._usual_confidence(system)
+        loss = stated_loss(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
         tool, minus = self._stated.get("convention", ""), self._sides[0] if context.difference else None
         whose = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
-        named = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
+        named: dict[str, Any] = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
         return replace(context, system=system, minus=minus, **named)
+
+    def _usual_confidence(self, system: str) -> str:
+        """What ranks the answers where nobody says: a variant by its order, the one signal of a table, or else llm."""
+        own = [name for name in self._runs[system].signals if isinstance(self._given(system, name), list)]
+        served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
+        return next(served, own[0] if len(own) == 1 else "llm")
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What a figure may be instead: counted otherwise, under another loss, of another run or confidence."""
@@ -266,15 +275,15 @@ class OfRuns(Audit):
             yield f"our definition, not that of {context.convention}", replace(context, convention="")
         yield from self._older_habits(context)
         yield from tools.by_tools(context, tools.EMULATED, self.value)
-        yield from ((way, replace(context, convention=way)) for way in CURVES)
+        yield from ((way, replace(context, convention=way)) for way in conventions.CURVES)
         yield from tools.by_tools(context, tools.ALSO_KNOWN, self.value)
         yield from self._other_units(context)
         for system in self._runs:
             if context.minus is None and system != context.system:
                 yield f"it is the figure of {shown(system)}", replace(context, system=system)
-        yield from other_figures(context)
+        yield from conventions.other_figures(context)
         yield from tools.by_tools(context, [*tools.KNOWN], self.value, tools.ERRORS)
-        binned = ways(context.quantity) if context.quantity.name == "ece" else ()
+        binned = conventions.ways(context.quantity) if context.quantity.name == "ece" else ()
         yield from ((way, replace(context, convention=way)) for way in binned if way)
 
     def _other_units(self, context: Context) -> Iterator[tuple[str, Context]]:
@@ -285,17 +294,8 @@ class OfRuns(Audit):
             everyone = "all participants of its own run, not only those in every run"
             way = everyone if context.shared else "only the participants in every run"
             yield way, replace(context, shared=not context.shared)
-        for loss in (loss for loss in LOSSES if loss != context.loss):
+        for loss in (loss for loss in LOSSES if loss != context.loss and items.losses is None):
             scaled = (loss, context.loss) == ("abs", "abs_norm") and items.instrument is not None
             plain = f"loss {loss}, not {context.loss}"
             way = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
             yield way, replace(context, loss=loss)
-
-
-def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
-    if not quantity.achieved:
-        return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
-    if quantity.name == "risk@C":
-        point = first_reaching(curve, quantity.number)
-        return None if point is None else point.coverage
-    return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))

@@ -78,9 +78,11 @@ def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context]
 
 
 def stated(line: str) -> dict[str, str]:
-    """What a signature says of every figure: by whose definition, under which loss, ranked by what."""
-    signature = Signature.parse(line)
+    """What a signature says of every figure: whose definition, under which loss, ranked by what; a name, the first."""
     name, _ = convention_of(line)
+    if name == line:
+        return {"convention": "" if name == OURS else name}
+    signature = Signature.parse(line)
     if name is None:
         raise UserError("--signature is that of no known convention: demur convention explain says what it means")
     told = {"convention": "" if name == OURS else name, "loss": signature.loss.partition(".")[0]}
