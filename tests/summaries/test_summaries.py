@@ -204,6 +204,18 @@ def test_parts_of_another_kind_are_refused_by_name(data, tmp_path, other, messag
     assert not (tmp_path / "both.sum").exists()
 
 
+def test_losses_that_no_common_grid_holds_are_refused(tmp_path):
+    for name, loss in (("large", "123456789012"), ("fine", "0.000000001")):
+        (tmp_path / f"{name}.csv").write_text(f"cluster,item,sure,loss\n{name},1,0.5,{loss}\n")
+    outcome = demur(tmp_path, "summarize", "large.csv", "fine.csv", "--confidence", "sure", "-o", "x.sum")
+    assert (outcome.returncode, (tmp_path / "x.sum").exists()) == (2, False)
+    assert "no grid holds the largest loss and all decimals" in outcome.stderr
+    rounded = demur(
+        tmp_path, "summarize", "large.csv", "fine.csv", "--confidence", "sure", "--loss-digits", "2", "-o", "x.sum"
+    )
+    assert (rounded.returncode, rounded.stderr) == (0, "")
+
+
 def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
     folder, _ = data
     one, two, _ = sorted((folder / "in-3").iterdir())
