@@ -33,6 +33,7 @@ def build_kernel(folder: Path) -> Path:
     stable = [("Py_LIMITED_API", "0x030B0000")] if STABLE else []
     kernel = Extension("_kernel", [str(ENGINES / "_kernel.c")], define_macros=stable, py_limited_api=STABLE)
     command = Build(Distribution({"ext_modules": [kernel]}))
+    command.force = True  # a header may have changed where the C file has not
     with TemporaryDirectory() as scratch:
         command.build_lib, command.build_temp = str(folder), scratch
         command.ensure_finalized()

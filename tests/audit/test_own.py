@@ -70,7 +70,7 @@ class TestRuns:
         ],
         ids=["every confidence", "another loss", "areas cut", "bca", "studentised", "points alone"],
     )
-    @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
+    @pytest.mark.parametrize("modes", [MODES, pytest.param(("few_shot",), marks=pytest.mark.slow)], ids=len)
     def test_a_file_of_ours_is_what_the_data_give(self, modes, settings):
         found = findings(file_of(modes, **settings), modes)
         assert len(found) > 50

@@ -47,6 +47,7 @@ def test_hostile_text_shows_up_harmlessly(tmp_path, text):
     assert report + "\nwrote m.json\n" == shown.stdout
 
 
+@pytest.mark.slow
 def test_markup_reaches_a_terminal_as_text():
     """Printed through rich, with a terminal's width and colours, brackets stay brackets."""
     code = "from demur.report.console import print_report; print_report('warning [bold]x[/bold] \\\\[y]')"

@@ -22,6 +22,14 @@ CALL += ("--created-at", "2026-01-31T12:00:00Z")
 OLD = {"m.json": "old file", "m.html": "old page"}
 
 
+@pytest.fixture(autouse=True)
+def _interrupts_are_heard():
+    """Also where the tests run in the background: who is deaf to interrupts there starts processes that are deaf."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def folder(tmp_path):
     written(tmp_path, simulated_run(6, seed=1), "run.json")

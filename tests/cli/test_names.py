@@ -101,6 +101,7 @@ def plain_tables(tmp_path_factory, answers):
     return evaluate_tables(tmp_path_factory.mktemp("tables"), answers, ["s", "t"], ["i", "j"], [*"abcdef"])
 
 
+@pytest.mark.slow
 @few
 @given(several(NAMES, 2), several(IDS, 2), several(IDS, 6))
 @example(["bge", "bge/large"], ["a", "a=b"], ["1", "1/1", "1:1", "1@1", "one two", 'one"two'])

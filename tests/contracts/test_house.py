@@ -185,6 +185,7 @@ def commands_of_the_readme():
     return [words[1:] for words in called if words[0] == "demur"]
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run_as_they_stand(clone):
     ours = commands_of_the_readme()
     assert len(ours) >= 4

@@ -57,6 +57,16 @@ class TestDecisions:
         apply(rule, tmp_path / "new.csv", tmp_path / "d.csv")
         assert (tmp_path / "d.csv").read_text() == "sure;note;decision\n0,85;x;accept\n0,5;y;decline\n"
 
+    def test_columns_of_the_rule_play_their_roles_again(self, tmp_path):
+        (tmp_path / "a.csv").write_text("Patient;Antwort;Wahrheit;sure\n1;1;1;0,9\n1;;1;0,8\n2;0;1;0,1\n2;1;1;0,7\n")
+        roles = ("--column", "cluster=Patient", "--column", "prediction=Antwort", "--column", "truth=Wahrheit")
+        words = ("--loss", "zero_one", "--confidence", "sure", "--risk", "0", "--seed", "1", "-o", "rule.json")
+        assert demur(tmp_path, "choose", "a.csv", *roles, *words).returncode == 0
+        found = demur(tmp_path, "apply", "rule.json", "a.csv", "-o", "d.csv")
+        assert found.stdout.startswith("4 rows: 2 accepted (50 %), 2 declined, 1 of them by the system itself\n")
+        rule = load_rule(tmp_path / "rule.json")
+        assert apply(rule, {"sure": [0.9, 0.9], "prediction": [None, 1]}).decisions == ("decline", "accept")
+
     def test_what_the_system_declined_is_declined_and_its_confidence_not_looked_at(self, rule):
         by_flag = apply(rule, {"sure": [0.9, None, 0.9], "abstained": [False, True, True]})
         assert (by_flag.decisions, by_flag.abstained) == (("accept", "decline", "decline"), 2)

@@ -37,7 +37,7 @@ def rows_of(path):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_the_means_of_the_columns_are_the_numbers_of_the_file(folder, ending):
     path = folder / f"each.{ending}"
-    done = demur(folder, *OPTIONS, "--per-query", path.name, "--policy", "gap", "--policy", "fixed:2")
+    done = demur(folder, *OPTIONS, "--per-query", path.name, "--policy", "gap", "--policy", "fixed:2", "--k", "5")
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"wrote r.json\nwrote {path.name}\n")
     results, rows = load(folder / "r.json"), rows_of(path)

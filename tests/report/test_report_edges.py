@@ -7,13 +7,14 @@ import pytest
 
 from artifacts import GOLDEN, golden, hashed, silent
 from commands import demur
-from demur import UserError, load
+from demur import UserError, evaluate, load
 from demur.inference.key import Key
 from demur.report.html import report_html
 from demur.report.selective.decision import decision
 from demur.results.load import results_of
 from pages import Page
 
+LOSSES = {"loss": [0, 1, 0, 1], "sure": [4, 3, 2, 1]}
 REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
 
 
@@ -167,3 +168,24 @@ class TestEdges:
         del (deltas if key is None else deltas["llm"])["llm" if key is None else key]
         with pytest.raises(UserError, match="the differences"):
             results_of(content)
+
+
+class TestItems:
+    @pytest.mark.parametrize(("item", "shown"), [([*"abcd"], False), ([*"abab"], True)])
+    def test_items_of_one_unit_each_are_not_averaged(self, item, shown):
+        data = {"cluster": [1, 1, 2, 2], "item": item, **LOSSES}
+        page = report_html(evaluate(data, confidence="sure", resamples=0))
+        assert ('id="items"' in page) is shown
+
+    def test_what_summaries_do_not_hold_is_not_shown_as_if_there_were_none(self, tmp_path):
+        rows = zip("aabb", *LOSSES.values(), strict=True)
+        (tmp_path / "a.csv").write_text("cluster,loss,sure\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+        (tmp_path / "parts").mkdir()
+        (tmp_path / "a.csv").rename(tmp_path / "parts" / "a.csv")
+        found = demur(tmp_path, "evaluate", "A=parts", "--bootstrap-resamples", "0", "--report", "r.html", "--quiet")
+        assert found.returncode == 0, found.stderr
+        page = (tmp_path / "r.html").read_text("utf-8")
+        assert "made of summaries, which hold no single answers" in page
+        assert "Summaries do not tell items apart." in page
+        assert 'id="items"' not in page
+        assert "Confident errors" not in page

@@ -92,6 +92,7 @@ def test_the_participants_who_differ_are_better_served_by_the_second_system():
     assert 0.8 * left < right < 0.95 * left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "about"), [("discordant_3", 3), ("discordant_10", 10)])
 def test_about_so_many_participants_differ(name, about):
     numbers = []

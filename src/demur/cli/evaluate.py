@@ -98,6 +98,15 @@ def evaluate(
         typer.Option(help="Add what another tool would report: {conventions}; once for each."),
     ] = None,
     workers: options.WorkerNames = None,
+    route: Annotated[
+        str,
+        typer.Option(
+            help="Of a folder: summaries (merged, then evaluated), or passes (entries stay with the workers)."
+        ),
+    ] = USUAL,
+    scratch: Annotated[
+        Path | None, typer.Option(help="A folder that all workers see, for passes; a temporary one if not given.")
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,

@@ -81,8 +81,8 @@ def summarize(
         most_bins=MOST if bins is None else bins,
         loss_digits=loss_digits,
     )
-    with progress_bar("parts") as advance, understood.explaining():
-        made = summarized(files, asked, Workers(workers or 1), advance)
+    with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as at_work:
+        made = summarized(files, asked, at_work, advance)
     voice.tell(understood.notes)
     write_whole(output, content(made), inputs=files)
     if not quiet:

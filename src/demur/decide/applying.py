@@ -96,9 +96,9 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
 
     With an `output` the rows are written there as they were, with a column `decision` that is accept or decline: a
     chunk at a time, so that a file of any length takes little memory. A row is declined where a column `abstained` is
-    true or `prediction` is empty. An empty loss only means that a row has no label. With a `watch` the rule is checked
-    for drift as well. A `signal`, `noun` or `direction` that the rule is not for is refused, and nothing is written
-    over the `inputs`.
+    true or `prediction` is empty; columns that played a role when the rule was chosen play it again. An empty loss only
+    means that a row has no label. With a `watch` the rule is checked for drift as well. A `signal`, `noun` or
+    `direction` that the rule is not for is refused, and nothing is written over the `inputs`.
 
     >>> from demur import choose, grade_units
     >>> rule = choose(grade_units([3, 2, 1], loss=[0, 0, 1], clusters=[1, 2, 3]), risk="0", seed=1)
@@ -138,7 +138,9 @@ class _Work:
     def __init__(self, rule: Rule, table: FileTable, reading: Reading, watch: Watch | None) -> None:
         self.rule, self.table, self.reading, self.watch = rule, table, reading, watch
         self.rows = self.accepted = self.abstained = 0
-        self.names = role_names(reading.columns, ROLES)
+        recorded = {role: name for role, name in rule.columns.items() if role in ROLES and name in table.header}
+        self.columns = recorded | dict(reading.columns)
+        self.names = role_names(self.columns, ROLES)
         for role, name in reading.columns.items():
             if name not in table.header:
                 raise UserError(f"no column {shown(name)} for {role}; columns: {', '.join(map(shown, table.header))}")
@@ -152,7 +154,7 @@ class _Work:
         rows = self.table.rows(self.table.header)
         while chunk := [*islice(rows, _CHUNK)]:
             part = replace(self.table, rows=lambda _, chunk=chunk: iter(chunk), column=None)  # type: ignore[misc]
-            cells = read_cells(part, self.reading.columns)
+            cells = read_cells(part, self.columns)
             here = Chunk(cells, [position for position, _ in chunk], self.names, self.reading.score_range)
             answered = self._answered(here)
             accepted = self._accepted(here, answered)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -223,6 +223,11 @@ class Rule(CheckedPart):
     def text(self) -> str:
         """The file, as it is written."""
         return json_text(self.model_dump())
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The columns that played a role in the table it was chosen on."""
+        return next((source.columns for source in self.inputs if source.columns), {})
 
     @property
     def input_paths(self) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
 
 from demur.errors import UserError, literal
 
@@ -22,6 +22,8 @@ class Workers:
     """Who works: as many processes, the scheduler of a Dask cluster, or an executor; by default this process."""
 
     given: int | str | Executor = 1
+    _open: ExitStack = field(default_factory=ExitStack, compare=False)
+    _executors: list[Executor] = field(default_factory=list, compare=False)
 
     def __post_init__(self) -> None:
         given: Any = self.given
@@ -48,10 +50,10 @@ class Workers:
         while len(done) < len(tasks):
             before = len(done)
             try:
-                with self._executor() as executor:
-                    left = {executor.submit(work, task): n for n, task in enumerate(tasks) if n not in done}
-                    _gather(left, keep)
+                executor = self._executor()
+                _gather({executor.submit(work, task): n for n, task in enumerate(tasks) if n not in done}, keep)
             except BrokenExecutor:
+                self.close()
                 failures = failures + 1 if len(done) == before else 0
                 if failures >= _ATTEMPTS:
                     raise UserError(
@@ -59,19 +61,34 @@ class Workers:
                     ) from None
         return [done[index] for index in range(len(tasks))]
 
-    @contextmanager
-    def _executor(self) -> Iterator[Executor]:
-        if isinstance(self.given, Executor):
-            yield self.given
-        elif isinstance(self.given, str):
-            with _client(self.given.removeprefix(_DASK)) as client:
-                yield client.get_executor()
-        else:
-            from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
-            from multiprocessing import get_context  # noqa: PLC0415
+    def __enter__(self) -> Self:
+        return self
 
-            with ProcessPoolExecutor(self.given, get_context("spawn")) as pool:
-                yield pool
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Send the workers home, but for an executor that was given."""
+        self._executors.clear()
+        self._open.close()
+
+    def _executor(self) -> Executor:
+        """Whoever works, hired once."""
+        if not self._executors:
+            self._executors.append(self._hired())
+        return self._executors[0]
+
+    def _hired(self) -> Executor:
+        if isinstance(self.given, Executor):
+            return self.given
+        if isinstance(self.given, str):
+            client = self._open.enter_context(_client(self.given.removeprefix(_DASK)))
+            executor: Executor = client.get_executor()
+            return executor
+        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
+        from multiprocessing import get_context  # noqa: PLC0415
+
+        return self._open.enter_context(ProcessPoolExecutor(self.given, get_context("spawn")))
 
 
 def _gather(left: dict[Future[Made], int], keep: Callable[[int, Made], None]) -> None:

@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.evaluation.answering import RESAMPLES, answered
+from demur.evaluation.answering import RESAMPLES, ROUTES, answered
 from demur.evaluation.voice import Call
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.points import NumbersOfPoint
@@ -74,6 +74,8 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     cross_fit: int = _SETTINGS.cross_fit,
     conventions: str | Sequence[str] = _SETTINGS.conventions,
     workers: int | str | Executor = 1,
+    route: str = ROUTES[0],
+    scratch: str | Path | None = None,
     created_at: str | None = None,
     settings: Settings | None = None,
     plan: Plan | None = None,
@@ -85,7 +87,8 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
 
     `data` is a run file or a table: a path, a pandas, polars or pyarrow frame, a dict of lists, or the `Items` of a
     reader; or a summary that `demur summarize` wrote, or a folder, which is one system in parts, that `workers` read:
-    a number of processes, `dask://SCHEDULER:PORT`, or any executor. Give several to compare them, or a mapping from the
+    a number of processes, `dask://SCHEDULER:PORT`, or any executor. By the `route` of passes what they read stays with
+    them, in a folder `scratch` that all of them see. Give several to compare them, or a mapping from the
     name of each system to its data. The options are those of `demur evaluate`, and mean the same: the results are the
     ones the command writes. A `seed` is needed unless `resamples` is 0.
 

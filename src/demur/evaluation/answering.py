@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from demur.errors import UserError
+from demur.errors import UserError, unknown
 from demur.evaluation.beside import everybody, files_beside
 from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RESAMPLES = 10_000
+ROUTES = ("summaries", "passes")
+_PASS = 256  # replicates that workers draw at a time
 _OF_GROUPS = ("group", "groups", *(field.name for field in fields(GroupSettings) if field.name != "names"))
 _OF_SETTINGS = ("coverages", *(field.name for field in fields(Settings) if field.name not in ("grid", "groups")))
 _MADE = {
@@ -52,6 +54,10 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     folders = folders_among(entries)
     if said.get("workers", 1) not in (1, "1") and not folders:
         raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
+    if said.get("route", ROUTES[0]) not in ROUTES:
+        raise unknown("route", said["route"], ROUTES)
+    if (said.get("route", ROUTES[0]) != ROUTES[0] or said.get("scratch")) and not len(folders) == len(entries) == 1:
+        raise UserError("passes are for one folder of parts: leave out --route and --scratch")
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
     understood = settled(
         [first_parts.get(n, each) for n, each in enumerate(entries)],
@@ -67,6 +73,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
             kept = {"lower_is_surer": settings.lower_is_surer, "workers": said.get("workers", 1)}
+            kept["route"] = said.get("route", "summaries")
             read_folders(
                 entries, folders, understood, {**said, **how, **kept, "mode": modes, "experiment": experiments}
             )
@@ -76,7 +83,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     return evaluated(
         *runs,
         settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
-        plan=plan,
+        plan=replace(plan, block=_PASS, threads=1) if any(items.elsewhere for items in runs) else plan,
         calibration=_fitted(said.get("calibration")),
         intersection_only=said.get("intersection_only", False),
         created_at=said.get("created_at"),

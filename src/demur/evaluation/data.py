@@ -13,7 +13,7 @@ from demur.quantities.graded import Graded
 from demur.read.files import named_input
 from demur.read.foreign import foreign_tool
 from demur.read.tables import format_of
-from demur.summaries.file import is_summary
+from demur.summaries.mark import is_summary
 
 
 def entries_of(data: Sequence[Any]) -> list[Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from weakref import finalize
 
 from demur.confidences.grading import losses_of
 from demur.confidences.serving import only_signal, signals_for
@@ -15,13 +18,14 @@ from demur.errors import UserError, located
 from demur.evaluation.data import Folder
 from demur.evaluation.guessing import Settled
 from demur.facts.instruments import BY_ITEMS
-from demur.facts.items import Source
+from demur.facts.items import Items, Source
 from demur.files.strict_json import fingerprint, shown_path
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
 from demur.summaries.bins import MOST
-from demur.summaries.file import is_summary, read_summary
+from demur.summaries.file import content, read_summary
+from demur.summaries.mark import is_summary
 from demur.summaries.merging import merged
 from demur.summaries.summary import Kept, Summary
 
@@ -94,7 +98,7 @@ def read_folders(
     entries: list[Any], folders: Mapping[int, Folder], understood: Settled, said: Mapping[str, Any]
 ) -> None:
     """Put the facts of each folder in its place among the inputs."""
-    workers, known = Workers(said["workers"]), ("instrument", "options", "lower_is_surer")
+    known = ("instrument", "options", "lower_is_surer")
     for index, folder in folders.items():
         chosen: Any = {name: for_each(said[name], len(entries), name)[index] for name in ("mode", "experiment")}
         reading = PartReading(
@@ -104,6 +108,44 @@ def read_folders(
             **chosen,
             **{name: said[name] for name in known},
         )
-        summary = summarize(folder.parts, reading, workers, said.get("progress"))
-        source = Source(shown_path(folder.path), fingerprint("\n".join(summary.about.parts).encode()))
-        entries[index] = folder.name, summary.items(source)
+        if said["route"] == "passes":
+            entries[index] = folder.name, _in_passes(folder, reading, said)
+            continue
+        with Workers(said["workers"]) as workers:
+            summary = summarize(folder.parts, reading, workers, said.get("progress"))
+        entries[index] = folder.name, summary.items(_source(folder, summary.about.parts))
+
+
+def _source(folder: Folder, parts: Sequence[str]) -> Source:
+    return Source(shown_path(folder.path), fingerprint("\n".join(parts).encode()))
+
+
+def _in_passes(folder: Folder, reading: PartReading, said: Mapping[str, Any]) -> Items:
+    """The facts of a folder whose entries stay with the workers, in a folder that they share, for as long as needed."""
+    from demur.distributed.passes import Part, Passes  # noqa: PLC0415  (few evaluations are in passes)
+
+    if said.get("abstention_costs") or reading.options.group or said.get("groups"):
+        raise UserError("groups and prices are not looked at in passes: take --route summaries")
+    with ExitStack() as stack:
+        scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=said.get("scratch")))
+        workers = stack.enter_context(Workers(said["workers"]))
+        work = partial(_kept_part, reading=reading, folder=scratch)
+        parts: list[Part] = workers.each(work, [*enumerate(folder.parts)], said.get("progress"))
+        about = parts[0].outline.about
+        if len(about.signals) != 1 or about.signals[0].name != about.confidence or about.signals[0].probability:
+            raise UserError("passes rank by one signal as it is, no probability: name it, --confidence NAME")
+        made = Passes.of(parts, scratch, workers, said.get("seed"))
+        finalize(made, stack.pop_all().close)
+    return made.items(_source(folder, made.summary.about.parts))
+
+
+def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
+    """The summary of a part, kept where all workers find it; one that is a file already stays where it is."""
+    from demur.distributed.passes import Part  # noqa: PLC0415
+    from demur.files.write import write_whole  # noqa: PLC0415
+
+    number, path = task
+    summary = summarized(path, reading)
+    if not is_summary(path):
+        path = write_whole(Path(folder) / f"{number}.sum", content(summary))
+    return Part.of(str(path), summary)

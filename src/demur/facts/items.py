@@ -55,6 +55,7 @@ class Items:
 
     Of a summary, a row stands for as many units of a cluster as its `count` says, which differ in nothing that is known
     of them; those units have no items. `summary` says what was summarized, and `digests` what is true of each cluster.
+    Where the clusters of the units are known `elsewhere`, by those who hold them, the rows here are of no cluster.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -82,6 +83,7 @@ class Items:
     count: Integers | None = None
     digests: NDArray[np.uint64] | None = None
     summary: Any = None
+    elsewhere: Any = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -155,6 +157,8 @@ class Items:
 
     def cluster_sizes(self, rows: Flags | slice = slice(None)) -> Integers:
         """How many units each cluster has, in all rows or in these."""
+        if self.elsewhere is not None:
+            return np.asarray(self.elsewhere.units)
         counts = None if self.count is None else self.count[rows]
         return summed(self.cluster[rows], counts, len(self.cluster_ids))
 

@@ -50,6 +50,8 @@ def _indented(content: Any, line: str) -> str:
 
 def _plain(value: Any) -> str:
     text = _JSON.encode(value)
+    if text.isascii():
+        return text
     try:  # UTF-8 that was typed where the locale is another is text again; half a character, no file can hold
         return text.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError:

@@ -116,8 +116,10 @@ class Estimates(Sequence[Estimate], Tabular):
         for name in columns:
             if name not in KEY_COLUMNS:
                 raise unknown("column of a key", name, KEY_COLUMNS)
-        wanted = columns.items()
-        return Estimates(row for row in self if all(getattr(row.key, name) == value for name, value in wanted))
+        rows: Iterable[Estimate] = self
+        for name, value in columns.items():
+            rows = [row for row in rows if getattr(row.key, name) == value]
+        return Estimates(rows)
 
     def one(self, **columns: Any) -> Estimate:
         """The one row whose key has these columns; of several, the one that is no difference and of no group."""

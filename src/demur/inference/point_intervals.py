@@ -15,6 +15,7 @@ from demur.types import Floats
 LEVEL = 0.95
 MOST_POINTS = 4096
 _BLOCK = 256
+_MOST_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,13 +53,13 @@ def intervals_at_points(view: CurveView) -> PointIntervals | None:
 def _blocks(view: CurveView) -> Iterator[tuple[Floats, ...]]:
     """The moments of a block of operating points at a time, from what each cluster holds up to each of them."""
     entries, clusters, points = view.table.plateaus, view.table.clusters, len(view.curve)
-    step, carried = entries.step, np.zeros((2, clusters))
-    for start in range(0, points, _BLOCK):
-        size = min(_BLOCK, points - start)
-        chosen = slice(*np.searchsorted(step, (start, start + size)))
+    carried, most = np.zeros((2, clusters)), min(_BLOCK, max(_MOST_CELLS // clusters, 1))
+    for start in range(0, points, most):
+        size = min(most, points - start)
         held = np.zeros((2, size, clusters))
-        place = step[chosen] - start, entries.cluster[chosen]
-        held[0][place], held[1][place] = entries.count[chosen], entries.loss[chosen] / view.table.divisor
+        step, cluster, count, loss = entries.between(start, start + size)
+        place = step - start, cluster
+        held[0][place], held[1][place] = count, loss / view.table.divisor
         held[:, 0] += carried
         accepted, loss = held = np.cumsum(held, axis=1)
         carried = held[:, -1].copy()

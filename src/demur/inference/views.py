@@ -57,6 +57,9 @@ class CurveView:
     def of(cls, graded: Graded) -> CurveView:
         """Sort the confidences once, for both."""
         curve = Curve.of(graded)
+        if graded.items is not None and graded.items.elsewhere is not None:
+            view: CurveView = graded.items.elsewhere.view(graded, curve)
+            return view
         return cls(graded, curve, Table.of(graded, curve))
 
     @property

@@ -224,9 +224,7 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     if len(losses) and losses.max() > HEAVY_TAIL * mean:
         ratio = float(losses.max() / mean)
         yield ResultWarning("heavy_tailed_loss", about, {"ratio": ratio, "limit": HEAVY_TAIL})
-    plateaus = view.table.plateaus
-    starts = np.append(0, plateaus.step_end[:-1] + 1)
-    answers = np.add.reduceat(plateaus.count, starts) if len(view.table.threshold) else np.zeros(0)
+    answers = np.diff(view.curve.points.count, prepend=0)
     if len(answers) == 1 and answers[0] > 1:
         yield ResultWarning("constant_confidence", about)
     elif len(answers) > 1 and answers.max() > LARGE_PLATEAU * answers.sum():

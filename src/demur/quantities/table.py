@@ -16,9 +16,9 @@ from demur.quantities.curve import Curve, points_within
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices, Integers
 
-_DENSE_ENOUGH = 4
+DENSE_ENOUGH = 4
 _WIDE = 256
-_CLUSTER_BLOCK = 4096
+CLUSTER_BLOCK = 4096
 
 
 def running_sum(values: Floats) -> Floats:
@@ -33,8 +33,8 @@ def running_sum(values: Floats) -> Floats:
 def cluster_sums(values: Floats) -> Floats:
     """Sums over clusters (rows), block by block: one order of addition, whatever computes it."""
     total = np.zeros(values.shape[1])
-    for start in range(0, len(values), _CLUSTER_BLOCK):
-        total += running_sum(values[start : start + _CLUSTER_BLOCK])[-1]
+    for start in range(0, len(values), CLUSTER_BLOCK):
+        total += running_sum(values[start : start + CLUSTER_BLOCK])[-1]
     return total
 
 
@@ -73,7 +73,7 @@ class Entries:
     @cached_property
     def dense(self) -> bool:
         """Whether most clusters are at most steps, so that a full matrix is no waste."""
-        return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= _DENSE_ENOUGH * len(self.count)
+        return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= DENSE_ENOUGH * len(self.count)
 
     @property
     def cells(self) -> int:
@@ -106,6 +106,11 @@ class Entries:
         """The step of each entry."""
         return np.searchsorted(self.step_end, np.arange(len(self.count)))
 
+    def between(self, start: int, end: int) -> tuple[Indices, Indices, Floats, Floats]:
+        """The entries of some steps: step, cluster, count and loss sum."""
+        rows = slice(*np.searchsorted(self.step, (start, end)).tolist())
+        return self.step[rows], self.cluster[rows], self.count[rows], self.loss[rows]
+
     def cumulative(self, weights: Floats, *, whole: bool) -> tuple[Floats, Floats]:
         """Weighted counts and loss sums up to each step (a row) in each replicate (a column).
 
@@ -125,10 +130,13 @@ class Entries:
             return count, loss
         return count[self.step_end], loss[self.step_end]
 
-    def by_cluster(self, by_count: Floats, by_loss: Floats) -> Floats:
-        """Each cluster's counts and losses times what one of them is worth at each step: clusters × replicates."""
+    def by_cluster(self, by_count: Floats, by_loss: Floats, *, dense: bool | None = None) -> Floats:
+        """Each cluster's counts and losses times what one of them is worth at each step: clusters × replicates.
+
+        Which way they are added is that of all entries, if these are some of them: they may be `dense`.
+        """
         totals = np.zeros((self.clusters, by_count.shape[1]))
-        if self.dense:
+        if self.dense if dense is None else dense:
             counts, losses = self.matrix
             for place in range(len(self.step_end)):  # one order of addition, whatever the block
                 totals += counts[place][:, None] * by_count[place]

@@ -15,7 +15,7 @@ from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
 from demur.read.table_options import TableOptions
 from demur.read.tables import format_of
-from demur.summaries.file import is_summary, read_summary
+from demur.summaries.mark import is_summary
 
 T = TypeVar("T")
 
@@ -109,6 +109,8 @@ class _InputReading:
                 raise UserError(
                     f"{data}: a summary holds counts, and this needs single units: give the data themselves"
                 )
+            from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not counted yet)
+
             summary, source = read_summary(data)
             return [self.unused(summary.items(source), f"{data}: a summary has")]
         check_foreign(data)

@@ -21,7 +21,7 @@ from demur.read.paths import with_paths
 from demur.read.roles import ROLES, SOURCES, check_mapped
 from demur.read.tables import NO_ROWS, format_of, opened_table
 from demur.read.units_file import MEMBERS
-from demur.summaries.file import is_summary
+from demur.summaries.mark import is_summary
 
 _ROWS = 5000
 _RANGES = (1, 5, 10, 100)

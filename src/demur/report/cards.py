@@ -8,7 +8,7 @@ _ROW = re.compile(r"<tr[ >].*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(t[hd])\b([^>]*)>(.*?)</\1>", re.DOTALL)
 _SPAN = re.compile(r'colspan="(\d+)"')
 _TAG = re.compile(r"<[^>]*>")
-_WIDE = 10
+_WIDE = 9
 _PLAIN = re.compile(r"[^A-Za-z0-9 ]")
 
 

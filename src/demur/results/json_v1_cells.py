@@ -1,7 +1,7 @@
 """Cells of the nested file: members of an estimate as the file holds them, and read back."""
 
 import math
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from demur.inference.estimates import Estimate
@@ -9,6 +9,7 @@ from demur.inference.intervals import Interval
 
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
+_PARTS = tuple(each.name for each in fields(Interval))
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 _NULL = {
     "no_interval": "",
@@ -23,7 +24,8 @@ def written(row: Estimate, field: str) -> Any:
     if isinstance(value, Interval):
         if field == "percentile":
             return value.low, value.high
-        return {name: part for name, part in asdict(value).items() if part != ""} | {"clipped": value.clipped or None}
+        parts = {name: getattr(value, name) for name in _PARTS}
+        return {name: part for name, part in parts.items() if part != ""} | {"clipped": value.clipped or None}
     return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
 
 

@@ -57,7 +57,7 @@ def decoded(content: Json) -> Results:
     rows += [row for key, run in runs.items() for row in decoded_emulations(*key, run.emulated or {})]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []
     rows += beyond
-    return Results(rows, empty.study, curves, [_warning(empty, warning, beyond) for warning in file.warnings])
+    return Results(rows, empty.study, curves, [*_warnings(empty, file.warnings, beyond)])
 
 
 def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> SelectiveStudy:
@@ -151,12 +151,24 @@ def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
             yield Estimate(Key(system, quantity, group=Group("item", item)), float(value), undefined=undefined)
 
 
-def _warning(results: Results, worded: Any, beyond: Sequence[Estimate]) -> ResultWarning:
-    """A warning with the numbers it is about: those for which the file would say the same place."""
-    warning = ResultWarning(worded.code, text=worded.message or worded.code)  # never without words
-    if worded.code not in KINDS or worded.where == warning.subject:
-        return warning
-    sides, (first, *others) = sides_of(results), results.systems
+def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate]) -> Iterator[ResultWarning]:
+    """Warnings with the numbers they are about: those for which the file would say the same place."""
+    about, sides = [*_patterns(results, beyond)], sides_of(results)
+    by_place: dict[str, dict[str, Pattern]] = {}  # by code: the first pattern of each place
+    for each in worded:
+        warning = ResultWarning(each.code, text=each.message or each.code)  # never without words
+        if each.code in KINDS and each.where != warning.subject:
+            if each.code not in by_place:
+                by_place[each.code] = {results.place(replace(warning, about=one), sides): one for one in about[::-1]}
+            known = by_place[each.code]
+            found = known.get(each.where) or known.get(each.where.replace("mae@", "risk@"))
+            warning = replace(warning, about=found) if found else warning
+        yield warning
+
+
+def _patterns(results: Results, beyond: Sequence[Estimate]) -> Iterator[Pattern]:
+    """Everything that a warning can be about, rows that the file has as columns last."""
+    first, *others = results.systems
     subjects: list[Json] = [{"system": system} for system in results.systems]
     subjects += [{"system": system, "minus": Minus("system", first)} for system in others]
     names = [None, *(name for _, name, _ in cells(results))]
@@ -165,11 +177,6 @@ def _warning(results: Results, worded: Any, beyond: Sequence[Estimate]) -> Resul
         subjects += [{"system": system, "group": group} for system in results.systems for group in levels]
         names += {f"risk@{threshold_text(each.threshold)}" for each in groups.thresholds}
     for confidence, quantity, subject in product(results.selective.confidences, names, subjects):
-        patterned = replace(warning, about=Pattern(quantity=quantity, confidence=confidence, **subject))
-        if results.place(patterned, sides) in (worded.where, worded.where.replace("mae@", "risk@")):
-            return patterned
+        yield Pattern(quantity=quantity, confidence=confidence, **subject)
     for key, quantity in ((row.key, named) for row in beyond for named in (row.key.quantity, None)):
-        about = Pattern(key.system, quantity, key.confidence, minus=key.minus)
-        if results.place(replace(warning, about=about), sides) == worded.where:
-            return replace(warning, about=about)
-    return warning
+        yield Pattern(key.system, quantity, key.confidence, minus=key.minus)

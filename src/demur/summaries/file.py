@@ -11,18 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from demur.errors import UserError, located
 from demur.facts.items import Source
 from demur.files.limits import MEMBER
 from demur.files.strict_json import decode, loads, shown_path
-from demur.files.strict_reading import one_line
 from demur.summaries.about import About
 from demur.summaries.ids import Ids
+from demur.summaries.mark import MARK
 from demur.summaries.summary import Summary
 
-MARK = b"demur summary "
 _VERSION = b"1"
 _LONGEST_MARK = 32
 _DIGEST = 32
@@ -43,19 +41,12 @@ def content(summary: Summary) -> Iterator[bytes]:
     yield hashed.digest()
 
 
-def is_summary(path: object) -> bool:
-    """Whether a file is a summary, by how it begins."""
-    try:
-        if not isinstance(path, (str, Path)) or not os.path.isfile(path):  # noqa: PTH113  (Path.is_file may raise)
-            return False
-        with Path(path).open("rb") as file:
-            return file.read(len(MARK)) == MARK
-    except (OSError, ValueError):
-        return False
-
-
 def read_summary(path: str | Path) -> tuple[Summary, Source]:
     """A summary and where it came from; a file that is not whole, or was changed, is refused."""
+    from pydantic import ValidationError  # noqa: PLC0415  (large, and only reading needs it)
+
+    from demur.files.strict_reading import one_line  # noqa: PLC0415
+
     with located(path):
         data, digest = _checked(_bytes(path))
         size = int.from_bytes(data[:8], "little")

@@ -23,6 +23,8 @@ def grouped(
     >>> [column.tolist() for column in grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3])[0]]
     [[0, 1], [0, 2]]
     """
+    if not len(columns[0]):
+        return [compact(column, size) for column, size in zip(columns, sizes, strict=True)], np.zeros(0, np.int64)
     if math.prod(max(size, 1) for size in sizes) > _MOST:
         return _by_columns(columns, sizes, counts)
     key = np.zeros(len(columns[0]), np.int64)
@@ -37,7 +39,7 @@ def grouped(
         order = np.argsort(key, kind="stable")
         key = key[order]
         first = _first(key[1:] != key[:-1])
-        total = np.add.reduceat(counts[order], first, dtype=np.int64) if len(first) else np.zeros(0, np.int64)
+        total = np.add.reduceat(counts[order], first, dtype=np.int64)
     key, parts = key[first], []
     for size in reversed(sizes):
         key, part = np.divmod(key, max(size, 1))
@@ -52,7 +54,7 @@ def compact(column: Code, size: int) -> Code:
 
 def _first(differs: NDArray[np.bool_]) -> Indices:
     """Where a group begins, from where a row differs from the one before it."""
-    return np.flatnonzero(np.append(True, differs)[: len(differs) + 1])
+    return np.flatnonzero(np.append(True, differs))
 
 
 def _by_columns(columns: Sequence[Code], sizes: Sequence[int], counts: Integers | None) -> tuple[list[Code], Integers]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -24,7 +24,7 @@ from demur.summaries.keys import Code, compact, grouped
 from demur.types import Floats, Integers
 
 ANSWERED, ABSTAINED, ABSTAINED_NAN = range(3)
-_MISSING, _NULL, _FIRST_VALUE = range(3)  # codes of a signal
+_MISSING, _NULL, FIRST_VALUE = range(3)  # codes of a signal
 _ITEM = "unit"
 EXACT = 2.0**53
 
@@ -86,6 +86,15 @@ class Summary:
     def sizes(self) -> list[int]:
         """How many different numbers each column of the entries may hold."""
         return entry_sizes(self.about, len(self.ids), [len(each) for each in self.values.values()], len(self.losses))
+
+    def of_clusters(self, first: int, end: int) -> Summary:
+        """The part of it that is about some clusters that follow each other; of none, what is said of all."""
+        rows = slice(*np.searchsorted(self.columns[0], (first, end)).tolist())
+        cluster, *others = (column[rows] for column in self.columns)
+        numbers, size = len(self.ids.numbers), len(self.ids.numbers)
+        ids = Ids(self.ids.numbers[first:end], self.ids.texts[max(first - size, 0) : max(end - numbers, 0)])
+        moved = cluster.astype(np.int64) - first
+        return replace(self, ids=ids, digests=self.digests[first:end], columns=[moved, *others], count=self.count[rows])
 
     @property
     def units(self) -> int:
@@ -158,7 +167,7 @@ class Summary:
 def entry_sizes(about: About, clusters: int, values: Sequence[int], losses: int) -> list[int]:
     """How many different numbers each column of the entries may hold."""
     groups = [len(each.levels) for each in about.groups]
-    return [clusters, 3, *groups, *(number + _FIRST_VALUE for number in values), max(losses, 1)]
+    return [clusters, 3, *groups, *(number + FIRST_VALUE for number in values), max(losses, 1)]
 
 
 def _ascending(values: Code, kind: str) -> bool:
@@ -199,7 +208,7 @@ def _signal(items: Items, name: str, wanted: Kept) -> tuple[SignalAbout, Floats,
         taken = binned(taken, exponent, lower_is_surer=lower)
         values = np.unique(taken)
     codes = np.where(items.answered & column.is_(State.MISSING), _MISSING, _NULL)
-    codes[numbers] = np.searchsorted(values, taken) + _FIRST_VALUE
+    codes[numbers] = np.searchsorted(values, taken) + FIRST_VALUE
     said = SignalAbout(name=name, probability=name in items.probabilities, lower_is_surer=lower, exponent=exponent)
     return said, values, codes
 

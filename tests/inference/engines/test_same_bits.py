@@ -103,38 +103,45 @@ def test_a_table_whose_indices_leave_it_is_refused(wrong):
 
 
 def test_arrays_of_other_sizes_are_refused_and_not_written():
-    table, tiles, short = steps(), np.zeros((1, 2, 16), np.uint8), np.full(3, 7.0)
-    drawn = 0, table, tiles, 4
-    levels, tables, unit = np.zeros(2), np.zeros((2, 9)), (np.ones((4, 4)), np.zeros(0))
+    table, tiles, short, none = steps(), np.zeros((1, 2, 16), np.uint8), np.full(3, 7.0), np.zeros(0)
+    size, state, by_cell, row = (2, 4), np.zeros(2 * 5 * 16), np.zeros(8), np.zeros(4)
+    levels, tables, unit = np.zeros(2), np.zeros((2, 9)), (np.ones((4, 4)), none)
+    of_table, of_none = (0, table, tiles, *size), (0, None, tiles, *size)
     calls = [
-        lambda: _kernel.sweep(*drawn, 16, short),
-        lambda: _kernel.sweep(*drawn, 0, short),
-        lambda: _kernel.sweep(*drawn, 65, short),
-        lambda: _kernel.sweep(0, table, tiles, 17, 16, short),
-        lambda: _kernel.find(*drawn, 16, np.zeros(2 * 5 * 16), 1, np.zeros(4), short),
-        lambda: _kernel.find(*drawn, 16, np.zeros(2 * 5 * 16), -1, np.zeros(4), short),
-        lambda: _kernel.oracle(*drawn, levels, tables, short),
-        lambda: _kernel.oracle(*drawn, levels[:1], tables, np.zeros(16)),
-        lambda: _kernel.area(*drawn, 1, np.zeros((11, 4)), *unit, short, np.zeros(4)),
-        lambda: _kernel.area(*drawn, 1, np.full((11, 4), 3.0), np.ones((4, 4)), np.zeros(0), np.zeros(8), np.zeros(4)),
-        lambda: _kernel.area(
-            *drawn, 1, np.full((11, 4), np.nan), np.ones((4, 4)), np.zeros(0), np.zeros(8), np.zeros(4)
-        ),
-        lambda: _kernel.oracle_area(*drawn, levels, tables, np.zeros((4, 4)), short, np.zeros(4)),
-        lambda: _kernel.sums(0, tiles, 2, 4, short, np.zeros(4)),
-        lambda: _kernel.total(0, tiles, 2, 4, short, True, np.zeros(4)),
-        lambda: _kernel.difference(0, tiles, 2, 4, short, short, np.zeros(0), np.zeros(0), np.zeros(8), np.zeros(4)),
+        lambda: _kernel.sweep(*of_table, 16, short),
+        lambda: _kernel.sweep(*of_none, 16, short),
+        lambda: _kernel.sweep(*of_table, 0, short),
+        lambda: _kernel.sweep(*of_table, 65, short),
+        lambda: _kernel.sweep(0, table, tiles, 2, 17, 16, short),
+        lambda: _kernel.sweep(0, table, tiles, 3, 4, 16, short),
+        lambda: _kernel.sweep(0, table, tiles, 2, -1, 16, short),
+        lambda: _kernel.find(*of_table, 16, state, row, short),
+        lambda: _kernel.find(*of_table, 16, state, short, short),
+        lambda: _kernel.oracle(*of_table, 0, levels, tables, short),
+        lambda: _kernel.oracle(*of_none, 0, levels, tables, np.zeros(16)),
+        lambda: _kernel.oracle(*of_table, 0, levels[:1], tables, np.zeros(16)),
+        lambda: _kernel.area(*of_table, 1, np.zeros((11, 4)), *unit, short, row),
+        lambda: _kernel.area(*of_none, 1, np.zeros((11, 4)), *unit, by_cell, row),
+        lambda: _kernel.area(*of_table, 1, np.full((11, 4), 3.0), *unit, by_cell, row),
+        lambda: _kernel.area(*of_table, 1, np.full((11, 4), np.nan), *unit, by_cell, row),
+        lambda: _kernel.oracle_area(*of_table, 0, levels, tables, *unit, short, row),
+        lambda: _kernel.sums(*of_none, 0, short, row),
+        lambda: _kernel.total(*of_none, 1, short, row),
+        lambda: _kernel.difference(*of_none, 0, short, short, none, none, by_cell, row),
+        lambda: _kernel.difference(*of_none, 1, levels, levels, short, none, by_cell, row),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="expected|beyond"):
             call()
+    with pytest.raises(TypeError):
+        _kernel.sweep(*of_table, 16)
     assert (short == 7).all()
 
 
 def test_tables_too_short_for_the_counts_are_refused():
     tiles = np.full((1, 2, 16), 200, np.uint8)
     with pytest.raises(ValueError, match="beyond the table"):
-        _kernel.oracle(0, steps(), tiles, 16, np.zeros(2), np.zeros((2, 600)), np.zeros((4, 16)))
+        _kernel.oracle(0, steps(), tiles, 2, 16, 0, np.zeros(2), np.zeros((2, 600)), np.zeros((4, 16)))
 
 
 @pytest.mark.slow
@@ -160,7 +167,7 @@ tiles, line, finish = np.ones((1, 1, 16), np.uint8), np.zeros((11, 16)), np.ones
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 50_000_000,) * 2)
 for call in (
-    lambda: _kernel.area(0, table, tiles, 16, 1, line, finish, np.zeros(0), np.zeros(16), np.zeros(16)),
+    lambda: _kernel.area(0, table, tiles, 1, 16, 1, line, finish, np.zeros(0), np.zeros(16), np.zeros(16)),
     lambda: _kernel.steps(*arrays, np.ones(1), False, True, 0.0),
 ):
     try:

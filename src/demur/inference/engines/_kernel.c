@@ -14,10 +14,11 @@
 #include <immintrin.h>
 #endif
 
-#define INTERFACE 2 /* kernel.py expects this number: an older kernel that was left in place is not used */
+#define INTERFACE 3 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
 #define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
-#define WIDEST 64   /* bytes in a vector of any instruction set */
+#define WIDEST 64 /* bytes in a vector of any instruction set */
+#define MOST_ARRAYS 8
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
 /* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
@@ -190,22 +191,6 @@ done:
     return exceeded < 0 ? NULL : PyBool_FromLong(exceeded);
 }
 
-/* Whether a buffer holds so many numbers, of doubles or of bytes; an exception if not. */
-static int holds(const Py_buffer *buffer, int64_t numbers, size_t size, const char *what) {
-    if (numbers >= 0 && (size_t)buffer->len % size == 0 && (uint64_t)buffer->len / size == (uint64_t)numbers) return 1;
-    PyErr_Format(PyExc_ValueError, "%s has %zd bytes, expected %lld numbers of %zu", what, buffer->len,
-                 (long long)numbers, size);
-    return 0;
-}
-
-static int is_drawn(const Py_buffer *tiles, int64_t clusters, int64_t replicates) {
-    if (clusters < 1 || clusters > INT32_MAX || replicates < 0) {
-        PyErr_SetString(PyExc_ValueError, "expected clusters and replicates");
-        return 0;
-    }
-    return holds(tiles, (replicates + LANES - 1) / LANES * LANES * clusters, 1, "tiles");
-}
-
 static const char STEPS[] = "demur.steps";
 
 static void free_steps(struct steps *s) {
@@ -241,6 +226,14 @@ static int examine_steps(struct steps *s) {
     return 1;
 }
 
+/* Whether a buffer holds so many numbers of a size; an exception if not. */
+static int holds(const Py_buffer *buffer, int64_t numbers, size_t size) {
+    if (numbers >= 0 && (size_t)buffer->len % size == 0 && (uint64_t)buffer->len / size == (uint64_t)numbers) return 1;
+    PyErr_Format(PyExc_ValueError, "an array of %zd bytes, expected %lld numbers of %zu", buffer->len, (long long)numbers,
+                 size);
+    return 0;
+}
+
 PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, whole, nothing) -> capsule\n\n"
     "A table as the other functions take it: begin (int64) has one number more than there are steps, cluster (int32),\n"
     "count and loss (double) one for each entry, units (double) one for each cluster.");
@@ -256,8 +249,8 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     struct steps *s = NULL;
     if (clusters < 1 || clusters > INT32_MAX || n < 0) {
         PyErr_SetString(PyExc_ValueError, "steps: expected clusters, and where each step begins");
-    } else if (holds(&begin, n + 1, 8, "begin") && holds(&cluster, entries, 4, "cluster") && holds(&units, clusters, 8, "units") &&
-               holds(&count, entries, 8, "count") && holds(&loss, entries, 8, "loss")) {
+    } else if (holds(&begin, n + 1, 8) && holds(&cluster, entries, 4) && holds(&units, clusters, 8) &&
+               holds(&count, entries, 8) && holds(&loss, entries, 8)) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
             *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
                                 .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
@@ -276,297 +269,238 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     return capsule;
 }
 
-/* What most functions begin with: an instruction set, a table, and how often replicates hold its clusters. */
+/* What all other functions are given: an instruction set, a table or None, how often replicates hold clusters, the
+ * numbers of both, a number more, and arrays of doubles, the last of which are written to.
+ */
 struct call {
     const struct entries *entries;
     const struct steps *s;
     const uint8_t *tiles;
-    int64_t replicates;
+    Py_ssize_t clusters, replicates, option;
+    Py_buffer array[MOST_ARRAYS]; /* the first is the tiles */
+    int arrays, done;
 };
 
-static int call_of(struct call *c, int set, PyObject *capsule, const Py_buffer *tiles, Py_ssize_t replicates) {
-    c->entries = entries_of(set);
-    c->s = c->entries == NULL ? NULL : PyCapsule_GetPointer(capsule, STEPS);
-    c->tiles = tiles->buf;
-    c->replicates = replicates;
-    return c->s != NULL && is_drawn(tiles, c->s->clusters, replicates);
+static int take_array(struct call *c, PyObject *from, int flags) {
+    if (PyObject_GetBuffer(from, &c->array[c->arrays], flags) < 0) return 0;
+    c->arrays++;
+    return 1;
 }
 
-static int64_t state_size(const struct call *c, int64_t chunk) {
-    int64_t blocks = (c->replicates + LANES - 1) / LANES;
-    return chunk < 1 || chunk > LONGEST_CHUNK ? -1 : blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
+static int open_call(struct call *c, PyObject *args, int inputs, int outputs) {
+    int set;
+    PyObject *table, *tiles, *head = PyTuple_GetSlice(args, 0, 6);
+    memset(c, 0, sizeof *c);
+    if (head == NULL) return 0;
+    int taken = PyArg_ParseTuple(head, "iOOnnn", &set, &table, &tiles, &c->clusters, &c->replicates, &c->option);
+    Py_DECREF(head);
+    if (!taken || (c->entries = entries_of(set)) == NULL || !take_array(c, tiles, PyBUF_SIMPLE)) return 0;
+    if (PyTuple_Size(args) != 6 + inputs + outputs) {
+        PyErr_Format(PyExc_TypeError, "%zd arguments, expected %d", PyTuple_Size(args), 6 + inputs + outputs);
+        return 0;
+    }
+    for (int i = 0; i < inputs + outputs; i++)
+        if (!take_array(c, PyTuple_GetItem(args, 6 + i), i < inputs ? PyBUF_SIMPLE : PyBUF_WRITABLE)) return 0;
+    if (table != Py_None && (c->s = PyCapsule_GetPointer(table, STEPS)) == NULL) return 0;
+    if (c->clusters < 1 || c->clusters > INT32_MAX || c->replicates < 0 || (c->s && c->s->clusters != c->clusters)) {
+        PyErr_SetString(PyExc_ValueError, "expected the clusters of the table, and replicates");
+        return 0;
+    }
+    c->tiles = c->array[0].buf;
+    return holds(&c->array[0], (c->replicates + LANES - 1) / LANES * LANES * c->clusters, 1);
 }
 
-static PyObject *none_if(int done) {
-    if (!done) return NULL;
+static PyObject *close_call(struct call *c) {
+    while (c->arrays > 0) PyBuffer_Release(&c->array[--c->arrays]);
+    if (!c->done) return NULL;
     Py_INCREF(Py_None);
     return Py_None;
 }
 
-PyDoc_STRVAR(sweep_doc, "sweep(set, steps, tiles, replicates, chunk, state)\n\n"
-    "Go through all steps with all replicates. state[block][chunk][5][lane] (double), with one chunk more for the end:\n"
-    "answers, their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.");
+/* Whether an array, the tiles not counted, is of so many doubles. */
+static int sized(const struct call *c, int array, int64_t numbers) { return holds(&c->array[array + 1], numbers, 8); }
 
-static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, done = 0;
-    PyObject *capsule;
-    Py_buffer tiles, state;
-    Py_ssize_t replicates, chunk;
-    struct call c;
-    if (!PyArg_ParseTuple(args, "iOy*nnw*", &set, &capsule, &tiles, &replicates, &chunk, &state)) return NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state")) {
-        Py_BEGIN_ALLOW_THREADS
-        c.entries->sweep(c.s, c.tiles, replicates, chunk, state.buf);
-        Py_END_ALLOW_THREADS
-        done = 1;
-    }
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&state);
-    return none_if(done);
-}
+static double *at(const struct call *c, int array) { return c->array[array + 1].buf; }
 
-PyDoc_STRVAR(sums_doc, "sums(set, tiles, clusters, replicates, by_cluster, out)\n\n"
-    "Sums over clusters, as often as each is drawn, of a whole number that each has: out[replicate].");
-
-static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, done = 0;
-    Py_buffer tiles, by_cluster, out;
-    Py_ssize_t clusters, replicates;
-    if (!PyArg_ParseTuple(args, "iy*nny*w*", &set, &tiles, &clusters, &replicates, &by_cluster, &out)) return NULL;
-    const struct entries *entries = entries_of(set);
-    if (entries != NULL && is_drawn(&tiles, clusters, replicates) && holds(&by_cluster, clusters, 8, "by_cluster") &&
-        holds(&out, replicates, 8, "out")) {
-        Py_BEGIN_ALLOW_THREADS
-        entries->sums(tiles.buf, clusters, replicates, by_cluster.buf, out.buf);
-        Py_END_ALLOW_THREADS
-        done = 1;
-    }
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&by_cluster);
-    PyBuffer_Release(&out);
-    return none_if(done);
-}
-
-PyDoc_STRVAR(find_doc, "find(set, steps, tiles, replicates, chunk, state, questions, needs, out)\n\n"
-    "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
-    "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
-    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
-
-static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, done = 0;
-    PyObject *capsule;
-    Py_buffer tiles, state, needs, out;
-    Py_ssize_t replicates, chunk, n;
-    struct call c;
-    if (!PyArg_ParseTuple(args, "iOy*nny*ny*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &n, &needs, &out))
-        return NULL;
-    int full = out.len == 9 * needs.len;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
-        holds(&needs, n * replicates, 8, "needs") && holds(&out, (full ? 9 : 3) * n * replicates, 8, "out")) {
-        Py_BEGIN_ALLOW_THREADS
-        (full ? c.entries->find : c.entries->reach)(c.s, c.tiles, replicates, chunk, state.buf, n, needs.buf, out.buf);
-        Py_END_ALLOW_THREADS
-        done = 1;
-    }
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&state);
-    PyBuffer_Release(&needs);
-    PyBuffer_Release(&out);
-    return none_if(done);
-}
-
-static int levels_of(struct levels *v, const struct steps *s, const Py_buffer *loss, const Py_buffer *tables) {
-    *v = (struct levels){.loss = loss->buf, .harmonic = tables->buf, .length = tables->len / 16};
-    v->trigamma = v->harmonic + v->length;
-    return holds(loss, s->steps, 8, "levels") && holds(tables, 2 * v->length, 8, "tables");
-}
+/* The same, or NULL for an array of nothing. */
+static double *if_any(const struct call *c, int array) { return c->array[array + 1].len ? at(c, array) : NULL; }
 
 static int fits(int status) {
     if (status < 0) PyErr_SetString(PyExc_ValueError, "a place or a count is beyond the table");
     return status == 0;
 }
 
-PyDoc_STRVAR(oracle_doc, "oracle(set, steps, tiles, replicates, levels, tables, out)\n\n"
-    "The oracle order, of steps that are levels of loss: out[4][replicate] has sums of risks, twice the generalized\n"
-    "area, the lowest loss held and all losses. tables[2][length]: harmonic numbers, trigamma function.");
-
-static PyObject *oracle(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, done = 0;
-    PyObject *capsule;
-    Py_buffer tiles, levels, tables, out;
-    Py_ssize_t replicates;
-    struct call c;
-    struct levels v;
-    if (!PyArg_ParseTuple(args, "iOy*ny*y*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &out)) return NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && levels_of(&v, c.s, &levels, &tables) &&
-        holds(&out, 4 * replicates, 8, "out")) {
-        Py_BEGIN_ALLOW_THREADS
-        done = c.entries->oracle(c.s, c.tiles, replicates, &v, out.buf);
-        Py_END_ALLOW_THREADS
-        done = fits(done);
-    }
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&levels);
-    PyBuffer_Release(&tables);
-    PyBuffer_Release(&out);
-    return none_if(done);
-}
-
-/* Memory for derivatives at every step and influences of every cluster, in vectors as wide as any; `vectors` is where
- * in it they may begin.
- */
-static void *scratch_of(const struct call *c, double **vectors) {
-    size_t n = (size_t)(2 * c->s->steps + c->s->clusters);
-    char *scratch = n < PY_SSIZE_T_MAX / (8 * LANES) ? malloc((n + 1) * WIDEST) : NULL;
+/* Memory for so many vectors of any instruction set; `vectors` is where in it they may begin. */
+static void *memory(int64_t n, double **vectors) {
+    char *scratch = (uint64_t)n < PY_SSIZE_T_MAX / (2 * WIDEST) ? malloc(((size_t)n + 1) * WIDEST) : NULL;
     if (scratch == NULL) PyErr_NoMemory();
     else *vectors = (double *)(scratch + WIDEST - (uintptr_t)scratch % WIDEST);
     return scratch;
 }
 
-static int finish_of(struct finish *f, const struct call *c, const Py_buffer *rows, const Py_buffer *moves,
-                     const Py_buffer *out, const Py_buffer *squares) {
-    const double *row = rows->buf;
-    int64_t r = c->replicates, cells = r * c->s->clusters;
-    *f = (struct finish){.by_units = row, .scale = row + r, .lift = row + 2 * r, .factor = row + 3 * r,
-                         .moves = moves->len ? moves->buf : NULL, .out = out->buf,
-                         .squares = squares->buf};
-    return holds(rows, 4 * r, 8, "finish") && holds(out, cells, 8, "out") &&
-           holds(squares, r, 8, "squares") && (moves->len == 0 || holds(moves, cells, 8, "moves"));
+#define OTHERS_RUN(work) \
+    Py_BEGIN_ALLOW_THREADS work; \
+    Py_END_ALLOW_THREADS
+
+PyDoc_STRVAR(sums_doc, "sums(..., 0, by_cluster, out)\n\n"
+    "Sums over clusters, as often as each is drawn, of a whole number that each has: out[replicate].");
+
+static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct call c;
+    if (open_call(&c, args, 1, 1) && sized(&c, 0, c.clusters) && sized(&c, 1, c.replicates)) {
+        OTHERS_RUN(c.entries->sums(c.tiles, c.clusters, c.replicates, at(&c, 0), at(&c, 1)))
+        c.done = 1;
+    }
+    return close_call(&c);
 }
 
-PyDoc_STRVAR(area_doc, "area(set, steps, tiles, replicates, selective, line, finish, moves, out, squares)\n\n"
-    "Influences of the clusters on an area: out[cluster][replicate]. line[11][replicate] says where the line ends and\n"
-    "what the points beside it are worth, finish[4][replicate] what a unit is; moves[cluster][replicate] or nothing.\n"
-    "squares[replicate]: the sums of their squares.");
+static int64_t state_size(const struct call *c) {
+    int64_t blocks = (c->replicates + LANES - 1) / LANES, chunk = c->option;
+    if (c->s == NULL || chunk < 1 || chunk > LONGEST_CHUNK) return -1;
+    return blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
+}
+
+PyDoc_STRVAR(sweep_doc, "sweep(..., chunk, state)\n\n"
+    "Go through all steps with all replicates. state[block][chunk][5][lane], with one chunk more for the end: answers,\n"
+    "their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.");
+
+static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct call c;
+    if (open_call(&c, args, 0, 1) && sized(&c, 0, state_size(&c))) {
+        OTHERS_RUN(c.entries->sweep(c.s, c.tiles, c.replicates, c.option, at(&c, 0)))
+        c.done = 1;
+    }
+    return close_call(&c);
+}
+
+PyDoc_STRVAR(find_doc, "find(..., chunk, state, needs, out)\n\n"
+    "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
+    "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
+    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
+
+static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct call c;
+    if (open_call(&c, args, 2, 1) && sized(&c, 0, state_size(&c))) {
+        int64_t questions = c.replicates ? c.array[2].len / 8 / c.replicates : 0;
+        int full = c.array[3].len == 9 * c.array[2].len;
+        searcher *search = full ? c.entries->find : c.entries->reach;
+        if (sized(&c, 1, questions * c.replicates) && sized(&c, 2, (full ? 9 : 3) * questions * c.replicates)) {
+            OTHERS_RUN(search(c.s, c.tiles, c.replicates, c.option, at(&c, 0), questions, at(&c, 1), at(&c, 2)))
+            c.done = 1;
+        }
+    }
+    return close_call(&c);
+}
+
+static int levels_of(struct levels *v, const struct call *c) {
+    int64_t length = c->array[2].len / 16;
+    *v = (struct levels){.loss = at(c, 0), .harmonic = at(c, 1), .trigamma = at(c, 1) + length, .length = length};
+    return sized(c, 0, c->s ? c->s->steps : -1) && sized(c, 1, 2 * length);
+}
+
+PyDoc_STRVAR(oracle_doc, "oracle(..., 0, levels, tables, out)\n\n"
+    "The oracle order, of steps that are levels of loss: out[4][replicate] has sums of risks, twice the generalized\n"
+    "area, the lowest loss held and all losses. tables[2][length]: harmonic numbers, trigamma function.");
+
+static PyObject *oracle(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct call c;
+    struct levels v;
+    if (open_call(&c, args, 2, 1) && levels_of(&v, &c) && sized(&c, 2, 4 * c.replicates)) {
+        int status;
+        OTHERS_RUN(status = c.entries->oracle(c.s, c.tiles, c.replicates, &v, at(&c, 2)))
+        c.done = fits(status);
+    }
+    return close_call(&c);
+}
+
+/* Of four arrays from this one on: finish[4][replicate], moves, out[cluster][replicate] and squares[replicate]. */
+static int finish_of(struct finish *f, const struct call *c, int from) {
+    const double *row = at(c, from);
+    int64_t r = c->replicates, cells = r * c->clusters;
+    *f = (struct finish){.by_units = row, .scale = row + r, .lift = row + 2 * r, .factor = row + 3 * r,
+                         .moves = if_any(c, from + 1), .out = at(c, from + 2), .squares = at(c, from + 3)};
+    return sized(c, from, 4 * r) && sized(c, from + 1, f->moves ? cells : 0) && sized(c, from + 2, cells) &&
+           sized(c, from + 3, r);
+}
+
+PyDoc_STRVAR(area_doc, "area(..., selective, line, finish, moves, out, squares)\n\n"
+    "Influences of the clusters on an area: out[cluster][replicate]; and the sums of their squares, squares[replicate].\n"
+    "line[11][replicate] says where the line ends and what the points beside it are worth, finish[4][replicate] what a\n"
+    "unit is; moves[cluster][replicate], or nothing.");
 
 static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, selective, done = 0;
-    PyObject *capsule;
-    Py_buffer tiles, rows, finish, moves, out, squares;
-    Py_ssize_t replicates;
     struct call c;
     struct finish f;
-    if (!PyArg_ParseTuple(args, "iOy*niy*y*y*w*w*", &set, &capsule, &tiles, &replicates, &selective, &rows, &finish,
-                          &moves, &out, &squares))
-        return NULL;
     double *vectors;
     void *scratch = NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, LINE_ROWS * replicates, 8, "line") &&
-        finish_of(&f, &c, &finish, &moves, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
-        struct line line = {.selective = selective};
-        for (int i = 0; i < LINE_ROWS; i++) line.row[i] = (const double *)rows.buf + i * replicates;
-        Py_BEGIN_ALLOW_THREADS
-        done = c.entries->area(c.s, c.tiles, replicates, &line, &f, vectors);
-        Py_END_ALLOW_THREADS
-        done = fits(done);
+    if (open_call(&c, args, 3, 2) && sized(&c, 0, c.s ? LINE_ROWS * c.replicates : -1) && finish_of(&f, &c, 1) &&
+        (scratch = memory(2 * c.s->steps + c.clusters, &vectors)) != NULL) {
+        int status;
+        struct line line = {.selective = c.option != 0};
+        for (int i = 0; i < LINE_ROWS; i++) line.row[i] = at(&c, 0) + i * c.replicates;
+        OTHERS_RUN(status = c.entries->area(c.s, c.tiles, c.replicates, &line, &f, vectors))
+        c.done = fits(status);
     }
     free(scratch);
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&rows);
-    PyBuffer_Release(&finish);
-    PyBuffer_Release(&moves);
-    PyBuffer_Release(&out);
-    PyBuffer_Release(&squares);
-    return none_if(done);
+    return close_call(&c);
 }
 
-PyDoc_STRVAR(oracle_area_doc, "oracle_area(set, steps, tiles, replicates, levels, tables, finish, out, squares)\n\n"
-    "Influences of the clusters on the selective area of the oracle order: out[cluster][replicate].");
+PyDoc_STRVAR(oracle_area_doc, "oracle_area(..., 0, levels, tables, finish, moves, out, squares)\n\n"
+    "Influences of the clusters on the selective area of the oracle order, as area gives them.");
 
 static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, done = 0;
-    PyObject *capsule;
-    Py_buffer tiles, levels, tables, finish, out, squares, none = {0};
-    Py_ssize_t replicates;
     struct call c;
     struct levels v;
     struct finish f;
-    if (!PyArg_ParseTuple(args, "iOy*ny*y*y*w*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &finish, &out,
-                          &squares))
-        return NULL;
     double *vectors;
     void *scratch = NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && levels_of(&v, c.s, &levels, &tables) &&
-        finish_of(&f, &c, &finish, &none, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
-        Py_BEGIN_ALLOW_THREADS
-        done = c.entries->oracle_area(c.s, c.tiles, replicates, &v, &f, vectors);
-        Py_END_ALLOW_THREADS
-        done = fits(done);
+    if (open_call(&c, args, 4, 2) && levels_of(&v, &c) && finish_of(&f, &c, 2) &&
+        (scratch = memory(2 * c.s->steps + c.clusters, &vectors)) != NULL) {
+        int status;
+        OTHERS_RUN(status = c.entries->oracle_area(c.s, c.tiles, c.replicates, &v, &f, vectors))
+        c.done = fits(status);
     }
     free(scratch);
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&levels);
-    PyBuffer_Release(&tables);
-    PyBuffer_Release(&finish);
-    PyBuffer_Release(&out);
-    PyBuffer_Release(&squares);
-    return none_if(done);
+    return close_call(&c);
 }
 
-PyDoc_STRVAR(total_doc, "total(set, tiles, clusters, replicates, influence, squared, out)\n\n"
+PyDoc_STRVAR(total_doc, "total(..., squared, influence, out)\n\n"
     "Sums over clusters, as often as each is drawn, of influence[cluster][replicate] or of its square: out[replicate].");
 
 static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, squared, done = 0;
-    Py_buffer tiles, influence, out;
-    Py_ssize_t clusters, replicates;
-    if (!PyArg_ParseTuple(args, "iy*nny*iw*", &set, &tiles, &clusters, &replicates, &influence, &squared, &out)) return NULL;
-    const struct entries *entries = entries_of(set);
-    double *scratch = NULL;
-    if (entries != NULL && is_drawn(&tiles, clusters, replicates) &&
-        holds(&influence, clusters * replicates, 8, "influence") && holds(&out, replicates, 8, "out")) {
-        if ((scratch = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
-        else {
-            Py_BEGIN_ALLOW_THREADS
-            entries->total(tiles.buf, clusters, replicates, influence.buf, squared, scratch, out.buf);
-            Py_END_ALLOW_THREADS
-            done = 1;
+    struct call c;
+    double *part;
+    void *scratch = NULL;
+    if (open_call(&c, args, 1, 1) && sized(&c, 0, c.clusters * c.replicates) && sized(&c, 1, c.replicates) &&
+        (scratch = memory(c.replicates / 8 + 1, &part)) != NULL) {
+        OTHERS_RUN(c.entries->total(c.tiles, c.clusters, c.replicates, at(&c, 0), c.option != 0, part, at(&c, 1)))
+        c.done = 1;
+    }
+    free(scratch);
+    return close_call(&c);
+}
+
+PyDoc_STRVAR(difference_doc, "difference(..., by_cluster, a, b, times, over, out, squares)\n\n"
+    "Influences (a - times b) / over, where times and over have a number for each replicate, or none: out[cluster]\n"
+    "[replicate]; and the sums of their squares, squares[replicate]. a and b are like out, or have one number for each\n"
+    "cluster.");
+
+static PyObject *difference(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct call c;
+    double *part;
+    void *scratch = NULL;
+    if (open_call(&c, args, 4, 2)) {
+        int64_t r = c.replicates, cells = c.clusters * r, size = c.option ? c.clusters : cells;
+        struct difference d = {c.clusters, r, at(&c, 0), at(&c, 1), if_any(&c, 2), if_any(&c, 3), at(&c, 4), at(&c, 5),
+                               c.option != 0};
+        if (sized(&c, 0, size) && sized(&c, 1, size) && sized(&c, 2, d.times ? r : 0) && sized(&c, 3, d.over ? r : 0) &&
+            sized(&c, 4, cells) && sized(&c, 5, r) && (scratch = memory(r / 8 + 1, &part)) != NULL) {
+            OTHERS_RUN(c.entries->difference(c.tiles, &d, part))
+            c.done = 1;
         }
     }
     free(scratch);
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&influence);
-    PyBuffer_Release(&out);
-    return none_if(done);
-}
-
-PyDoc_STRVAR(difference_doc, "difference(set, tiles, clusters, replicates, a, b, times, over, out, squares)\n\n"
-    "Influences (a - times b) / over, where times and over have a number for each replicate, or none: out[cluster]\n"
-    "[replicate]; and the sums of their squares, squares[replicate]. a and b are like out, or have one number per cluster.");
-
-static PyObject *difference(PyObject *Py_UNUSED(module), PyObject *args) {
-    int set, done = 0;
-    Py_buffer tiles, a, b, times, over, out, squares;
-    Py_ssize_t clusters, replicates;
-    if (!PyArg_ParseTuple(args, "iy*nny*y*y*y*w*w*", &set, &tiles, &clusters, &replicates, &a, &b, &times, &over, &out,
-                          &squares))
-        return NULL;
-    const struct entries *entries = entries_of(set);
-    double *part = NULL;
-    int64_t cells = clusters * replicates, by_cluster = a.len == clusters * 8 && replicates != 1;
-    if (entries != NULL && is_drawn(&tiles, clusters, replicates) &&
-        holds(&a, by_cluster ? clusters : cells, 8, "a") && holds(&b, by_cluster ? clusters : cells, 8, "b") &&
-        holds(&times, times.len ? replicates : 0, 8, "times") && holds(&over, over.len ? replicates : 0, 8, "over") &&
-        holds(&out, cells, 8, "out") && holds(&squares, replicates, 8, "squares")) {
-        struct difference d = {clusters, replicates, a.buf, b.buf, times.len ? times.buf : NULL,
-                               over.len ? over.buf : NULL, out.buf, squares.buf, (int)by_cluster};
-        if ((part = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
-        else {
-            Py_BEGIN_ALLOW_THREADS
-            entries->difference(tiles.buf, &d, part);
-            Py_END_ALLOW_THREADS
-            done = 1;
-        }
-    }
-    free(part);
-    PyBuffer_Release(&tiles);
-    PyBuffer_Release(&a);
-    PyBuffer_Release(&b);
-    PyBuffer_Release(&times);
-    PyBuffer_Release(&over);
-    PyBuffer_Release(&out);
-    PyBuffer_Release(&squares);
-    return none_if(done);
+    return close_call(&c);
 }
 
 PyDoc_STRVAR(sets_doc, "sets() -> tuple of str\n\n"

@@ -7,6 +7,7 @@
 #define OF(name) JOIN(name, SET)
 
 #define GOLDEN 0x9E3779B97F4A7C15u
+#define DRAWN_AT_ONCE 256
 
 static inline uint64_t OF(mix)(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -19,13 +20,18 @@ static inline uint64_t OF(upper)(uint64_t word, uint64_t factor) {
     return ((word >> 32) * factor + (((word & 0xFFFFFFFFu) * factor) >> 32)) >> 32;
 }
 
-/* One replicate: how often each cluster is drawn, as draws.py says. */
+/* One replicate: how often each cluster is drawn, as draws.py says. Which ones are drawn does not depend on one another,
+ * and is worked out for many at once.
+ */
 static int OF(draw_row)(uint64_t key, int64_t clusters, uint8_t *row) {
     int exceeded = 0;
+    uint64_t drawn[DRAWN_AT_ONCE];
     memset(row, 0, (size_t)clusters);
-    for (int64_t i = 1; i <= clusters; i++) {
-        uint64_t cluster = OF(upper)(OF(mix)(key + (uint64_t)i * GOLDEN), (uint64_t)clusters);
-        exceeded |= ++row[cluster] == 0;
+    for (int64_t i = 0; i < clusters; i += DRAWN_AT_ONCE) {
+        int64_t n = clusters - i < DRAWN_AT_ONCE ? clusters - i : DRAWN_AT_ONCE;
+        for (int64_t j = 0; j < n; j++)
+            drawn[j] = OF(upper)(OF(mix)(key + (uint64_t)(i + j + 1) * GOLDEN), (uint64_t)clusters);
+        for (int64_t j = 0; j < n; j++) exceeded |= ++row[drawn[j]] == 0;
     }
     return exceeded;
 }
@@ -63,6 +69,7 @@ static const struct entries OF(entries) = {
 };
 
 #undef GOLDEN
+#undef DRAWN_AT_ONCE
 #undef OF
 #undef JOIN
 #undef JOIN_

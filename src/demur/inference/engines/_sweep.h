@@ -388,15 +388,16 @@ static inline void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y,
 }
 
 /* Derivatives by the count and by the loss up to each step, summed from the last step back: by_count and by_loss, which
- * first hold positions and heights of the points. Whole numbers are exact: there, each point is had from the next one.
+ * first hold positions and heights of the points. Of whole numbers, whose sums are exact, each point can be
+ * had `back` from the next one.
  */
 static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const ends *e, vec *by_count, vec *by_loss,
-                              const int selective, const int whole) {
+                              const int selective, const int back) {
     const vec zero = {0};
     vec count = zero, loss = zero + s->nothing, sum = zero, lost = zero;
     for (int64_t step = 0; step < e->steps; step++) {
         OF(add)(s, lanes, step, &count, &loss);
-        if (whole) continue;
+        if (back) continue;
         by_count[step] = count;
         by_loss[step] = OF(height_at)(e, step, count, loss, selective);
     }
@@ -404,7 +405,7 @@ static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const
     vec next_x = e->row[END], next_y = e->row[HEIGHT];
     for (int64_t step = e->steps - 1; step >= 0; step--) {
         vec before_x = zero, before_y = e->row[START];
-        if (step && whole) {
+        if (step && back) {
             OF(subtract)(s, lanes, step, &count, &loss);
             before_x = count;
             before_y = OF(height_at)(e, step - 1, count, loss, selective);
@@ -438,13 +439,14 @@ static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const
 static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replicates, const struct line *line,
                     const struct finish *f, double *scratch) {
     vec *by_count = (vec *)scratch, *by_loss = by_count + s->steps, *influence = by_loss + s->steps;
+    int back = s->whole && s->entries <= 2 * s->steps; /* of steps with many entries, it is less to keep the points */
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         ends e;
         if (OF(ends_of)(s, line, first, n, &e) < 0) return -1;
-        if (line->selective && s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
+        if (line->selective && back) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
         else if (line->selective) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 0);
-        else if (s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
+        else if (back) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
         else OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 0);
         OF(spread)(s, e.steps, by_count, by_loss, influence);
         OF(finish)(s, f, lanes, influence, replicates, first, n);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -143,22 +143,18 @@ class KernelSweep:
         """How many plateaus the kernel goes through again to find a point."""
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
-    @property
-    def _size(self) -> tuple[int, NDArray[np.uint8], int, int]:
-        """What every call without a table begins with."""
-        return self.tiles.prepared.kernel.number, self.tiles.bytes, self.table.clusters, self.tiles.replicates
-
-    def _drawn(self, entries: Entries) -> tuple[int, Steps, NDArray[np.uint8], int]:
-        """What every call about a table begins with."""
-        prepared = self.tiles.prepared
-        return prepared.kernel.number, prepared.steps(self.table, entries), self.tiles.bytes, self.tiles.replicates
+    def _call(self, function: Callable[..., None], entries: Entries | None, option: int, *arrays: Floats) -> None:
+        """Call the kernel about these replicates, and the plateaus or levels of the table."""
+        prepared, drawn = self.tiles.prepared, self.tiles.bytes
+        steps = None if entries is None else prepared.steps(self.table, entries)
+        function(prepared.kernel.number, steps, drawn, self.table.clusters, self.tiles.replicates, option, *arrays)
 
     @cached_property
     def _swept(self) -> Floats:
         """Where each replicate is before every chunk of plateaus, and at the end."""
         chunks = -(-self._plateaus // self._chunk)
         state = np.empty((len(self.tiles.bytes), chunks + 1, _STATES, LANES))
-        _kernel.sweep(*self._drawn(self.table.plateaus), self._chunk, state)
+        self._call(_kernel.sweep, self.table.plateaus, self._chunk, state)
         return state
 
     @cached_property
@@ -196,7 +192,8 @@ class KernelSweep:
     def oracle(self) -> Oracle:
         """The same losses in the oracle order."""
         sums = np.empty((4, self.tiles.replicates))
-        _kernel.oracle(*self._drawn(self.table.levels), self.table.level_loss, self._harmonic_tables, sums)
+        levels = self.table.level_loss, self._harmonic_tables
+        self._call(_kernel.oracle, self.table.levels, 0, *levels, sums)
         return Oracle(*sums)
 
     @property
@@ -206,7 +203,7 @@ class KernelSweep:
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of a whole number that each of them has."""
         sums = np.empty(self.tiles.replicates)
-        _kernel.sums(*self._size, by_cluster, sums)
+        self._call(_kernel.sums, None, 0, _in_order(by_cluster), sums)
         return sums
 
     def reached(self, needs: Floats) -> ReachedByKernel:
@@ -218,9 +215,8 @@ class KernelSweep:
         return PointsByKernel(*self._found(needs, _POINTS))
 
     def _found(self, needs: Floats, wanted: int) -> Any:
-        questions, found = needs.size // max(self.tiles.replicates, 1), np.empty((wanted, *needs.shape))
-        drawn = self._drawn(self.table.plateaus)
-        _kernel.find(*drawn, self._chunk, self._swept, questions, _in_order(needs), found)
+        found = np.empty((wanted, *needs.shape))
+        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, _in_order(needs), found)
         return found
 
     def influence(self, line: Line, finish: Finish) -> Floats:
@@ -229,25 +225,23 @@ class KernelSweep:
         moves = _NONE if finish.moves is None else _in_order(finish.moves)
         rows = _stacked(line[3:], self.tiles.replicates)
         influence, squares = self._influence()
-        _kernel.area(*self._drawn(entries), line.selective, rows, self._finish(finish), moves, influence, squares)
+        unit = self._finish(finish)
+        self._call(_kernel.area, entries, line.selective, rows, unit, moves, influence, squares)
         return self._known(influence, squares)
 
     def influence_on_oracle(self, finish: Finish) -> Floats:
         """Influences of the clusters on the summed risks of the oracle order."""
         influence, squares = self._influence()
         levels = self.table.level_loss, self._harmonic_tables
-        _kernel.oracle_area(*self._drawn(self.table.levels), *levels, self._finish(finish), influence, squares)
+        unit = self._finish(finish)
+        self._call(_kernel.oracle_area, self.table.levels, 0, *levels, unit, _NONE, influence, squares)
         return influence
 
     def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
         """Influences (a − times · b) / over."""
         influence, squares = self._influence()
-        _kernel.difference(
-            *self._size,
-            *(_NONE if each is None else _in_order(each) for each in (a, b, times, over)),
-            influence,
-            squares,
-        )
+        arrays = (_NONE if each is None else _in_order(each) for each in (a, b, times, over))
+        self._call(_kernel.difference, None, a.ndim == 1, *arrays, influence, squares)
         return self._known(influence, squares)
 
     def _influence(self) -> tuple[Floats, Floats]:
@@ -274,7 +268,7 @@ class KernelSweep:
         if squared and same() is influence:
             return squares
         sums = np.empty(self.tiles.replicates)
-        _kernel.total(*self._size, _in_order(influence), squared, sums)
+        self._call(_kernel.total, None, squared, _in_order(influence), sums)
         return sums
 
 

@@ -10,6 +10,7 @@ from demur.results.table import Results
 
 Numbers = dict[str, float]
 _MOST_NAMES = 200
+_SEVERAL = 2
 _FEW_CASES = 5
 
 
@@ -23,9 +24,14 @@ def item_numbers(results: Results) -> dict[tuple[str, str], Numbers]:
 
 
 @section("items", "By item", task="selective", order=80)
-def by_item(results: Results) -> Content:
-    """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
+def by_item(results: Results) -> Content | None:
+    """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many.
+
+    None where no item has two units, as with questions that each belong to one document: there is nothing to average.
+    """
     table = item_numbers(results)
+    if all(numbers["units"] < _SEVERAL for numbers in table.values()):
+        return None
     most: Numbers = {}
     for name in ("risk", "bias"):
         defined = [abs(numbers[name]) for numbers in table.values() if not math.isnan(numbers[name])]
@@ -74,6 +80,7 @@ def cases(results: Results) -> Content:
             for lists in listed
         ],
         "needless": needless or None,
+        "left_out": results.execution is not None and bool(results.execution.left_out),
     }
 
 

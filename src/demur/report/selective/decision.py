@@ -210,6 +210,8 @@ def _worst_item(results: Results) -> str:
         if len(judged) > 1:
             worst = max(judged, key=lambda item: judged[item])
             texts.append(f"{isolated(worst)} for {system.name} ({words.risk(judged[worst])})")
+    if not table:
+        return "Summaries do not tell items apart."
     if not texts:
         return f"No two items have {FEW} answers, so none is called worse."
     return f"By item, it is most often or most severely wrong on {listing(texts)}."

@@ -1,0 +1,96 @@
+"""Passes: entries stay with the workers, and the bytes are those of the ordinary evaluation."""
+
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import demur as library
+from commands import demur
+from demur.distributed import passes, ranges
+from sharded import same_in_both, shards, table, units
+
+HOW = {
+    "columns": {"cluster": "user"},
+    "confidence": "sure",
+    "resamples": 60,
+    "seed": 7,
+    "created_at": "2026-01-31T12:00:00Z",
+}
+WORDS = ("--column", "cluster=user", "--confidence", "sure", "--seed", "7", "--bootstrap-resamples", "20")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder, rows = tmp_path_factory.mktemp("data"), units()
+    table(folder / "A.csv", rows)
+    for number in (1, 3):
+        shards(folder / f"in-{number}", rows, number)
+    return folder, same_in_both(library.evaluate({"A": folder / "A.csv"}, **HOW).text)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_shards_in_passes_give_the_bytes_of_the_whole_table(data, number):
+    folder, expected = data
+    results = library.evaluate({"A": folder / f"in-{number}"}, **HOW, route="passes")
+    assert same_in_both(results.text) == expected
+    assert (results.execution.shards, results.execution.route) == (number, "passes")
+
+
+def test_ranges_of_clusters_are_drawn_and_added_as_one(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = [
+        {"user": int(user), "loss": int(rng.random() < 0.3), "sure": int(rng.integers(40)) / 40}
+        for user in rng.integers(0, 9000, 14_000)
+    ]
+    table(tmp_path / "A.csv", rows)
+    shards(tmp_path / "parts", rows, 2)
+    how = {**HOW, "resamples": 12, "loss_max": 1.0}
+    expected = same_in_both(library.evaluate({"A": tmp_path / "A.csv"}, **how).text)
+    with mock.patch.object(passes, "_ENTRIES", 2000), ThreadPoolExecutor(2) as pool:
+        results = library.evaluate({"A": tmp_path / "parts"}, **how, route="passes", workers=pool)
+    assert same_in_both(results.text) == expected
+
+
+def test_lower_may_be_surer_and_bins_are_those_of_all_parts(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = [{"user": i % 50, "loss": int(rng.random() < 0.3), "sure": repr(rng.random())} for i in range(5000)]
+    table(tmp_path / "A.csv", rows)
+    shards(tmp_path / "parts", rows, 3)
+    how = {**HOW, "resamples": 12, "lower_is_surer": "sure"}
+    both = [library.evaluate({"A": tmp_path / "parts"}, **how, route=route) for route in ("summaries", "passes")]
+    assert same_in_both(both[0].text) == same_in_both(both[1].text)
+    assert both[1].curves["A", "sure"].bins.number <= 4096
+
+
+def test_a_weight_may_be_larger_than_a_byte(tmp_path):
+    own = ranges.Range(str(tmp_path), 0, 2)
+    with mock.patch.object(
+        ranges, "weights", lambda _, numbers, clusters, __: np.full((len(numbers), clusters), 300.0)
+    ):
+        assert own.weights(ranges.Draw(1, 0, 3, 4)).max() == 300
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--group", "sex=sex"), "groups and prices are not looked at in passes"),
+        (("--abstention-cost", "0.1", "--loss-max", "1"), "groups and prices are not looked at in passes"),
+        (("--confidence", "sure,margin"), "passes rank by one signal as it is"),
+        (("--interval", "bca"), "clusters cannot be left out in turn in passes"),
+        (("--route", "detour"), "no route is called detour"),
+        (("B=in-1",), "passes are for one folder of parts"),
+    ],
+)
+def test_what_passes_cannot_do_is_refused_by_name(data, words, message):
+    folder, _ = data
+    outcome = demur(folder, "evaluate", "A=in-3", *WORDS, "--route", "passes", *words)
+    assert (outcome.returncode, message in outcome.stderr) == (2, True), outcome.stderr
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_bytes(data):
+    folder, expected = data
+    results = library.evaluate({"A": folder / "in-3"}, **HOW, route="passes", workers=2)
+    assert same_in_both(results.text) == expected
