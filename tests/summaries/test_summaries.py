@@ -149,6 +149,7 @@ REFUSED = {
     "changed": (lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:], "damaged"),
     "later": (lambda data: data.replace(b"summary 1\n", b"summary 2\n"), "a summary of version 2, expected 1"),
     "empty": (lambda data: data[:16], "cut off"),
+    "cut in its first line": (lambda data: data[:15], "cut off"),
 }
 
 
@@ -251,6 +252,21 @@ def test_a_folder_without_a_table_is_refused(tmp_path):
     outcome = demur(tmp_path, "evaluate", "A=empty", "--seed", "1")
     assert outcome.returncode == 2
     assert "no file in it is a table, a run or a summary" in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["notes.md", "part-2.csv~", "more/part-2.csv"])
+def test_a_folder_in_which_something_is_no_part_is_refused_and_what_is_hidden_is_not(tmp_path, name):
+    for hidden in ("_SUCCESS", ".part-1.csv.crc"):
+        (tmp_path / hidden).write_text("")
+    rows = units(rows=20)
+    table(tmp_path / "part-1.csv", rows)
+    summary_of(tmp_path, tmp_path, more=KEPT[:4], output="_run.sum")
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    table(path, rows)
+    outcome = demur(tmp_path, "summarize", tmp_path, *KEPT[:4], "-o", "_run.sum")
+    assert outcome.returncode == 2
+    assert f"{name.partition('/')[0]} is not a table, a run or a summary: take it elsewhere" in outcome.stderr
 
 
 def test_the_file_has_no_seed_and_nothing_but_plain_arrays(data):

@@ -125,7 +125,8 @@ def _check_exact(losses: Sequence[Integers], factors: Sequence[int]) -> None:
     """That whole numbers hold the losses of all parts; a part with large ones and one with many decimals may not go."""
     largest = max(int(np.abs(each).max(initial=0)) * factor for each, factor in zip(losses, factors, strict=True))
     if largest >= EXACT:
-        raise UserError("these cannot be merged: no grid holds the largest loss and all decimals; give --loss-digits")
+        told = "no grid holds the largest loss and all decimals"
+        raise UserError(f"these cannot be merged: {told}; summarize them with --loss-digits 6")
 
 
 def _common_groups(groups: Sequence[GroupAbout], recoded: Sequence[list[Code]]) -> GroupAbout:
