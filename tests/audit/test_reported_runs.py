@@ -116,7 +116,7 @@ class TestCauses:
             ("abs", "aurc", "0.70", "cut off, not rounded"),
             ("abs", "aurc", "0.625", "it is eaurc"),
             ("abs", "risk@0.7", "1.00", "it is risk@0.5"),
-            ("abs", "aurc", "0.8888", SORTED.format("AURC of prefix-mean", "0.555556 to 1.22222")),
+            ("abs", "aurc", "0.8888", SORTED.format("AURC of prefix-mean", "0.555556 to 1.22222") + " (or of ln)"),
             ("abs", "aurc", "7.8888", NO_CAUSE),
             ("abs_norm", "aurc", "0.7083", "× 3: loss not normalised (abs, not abs_norm)"),
             ("abs_norm", "augrc", "25.0", "× 3: loss not normalised (abs, not abs_norm), given in percent (× 100)"),

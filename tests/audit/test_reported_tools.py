@@ -106,7 +106,16 @@ def test_a_figure_that_another_order_of_ties_gives_is_consistent_and_does_not_ma
     assert code == 3
     assert found["zero_shot.aurc"]["cause"] == (
         f"consistent with the AURC of torch-uncertainty: {low:.6g} to {high:.6g}, as its sort leaves equal confidences"
+        " (or of geifman, prefix-mean, ln)"
     )
+
+
+def test_a_figure_of_a_tool_may_be_cut_off(tmp_path, results):
+    value = results[Key("zero_shot", "aurc", "llm", convention="fd-shifts")].value
+    figure = next(f"{value:.9f}"[: 4 + digits] for digits in range(1, 9) if f"{value:.9f}"[4 + digits] > "5")
+    _, found = audited(tmp_path, {"zero_shot": {"loss": "zero_one", "aurc": float(figure)}})
+    cause = "this is the AURC of fd-shifts, cut off, not rounded; in our convention it is "
+    assert found["zero_shot.aurc"]["cause"].startswith(cause)
 
 
 def signature_of(results, tool):

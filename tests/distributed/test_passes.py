@@ -53,6 +53,20 @@ def test_ranges_of_clusters_are_drawn_and_added_as_one(tmp_path):
     assert same_in_both(results.text) == expected
 
 
+@pytest.mark.parametrize("answering", [0, 300])
+def test_ranges_or_systems_that_answer_nothing_have_the_bytes_of_the_whole_table(tmp_path, answering):
+    rows = [
+        {"user": user, "loss": user % 2 if user >= 4500 - answering else "", "sure": user % 7} for user in range(4500)
+    ]
+    table(tmp_path / "A.csv", rows)
+    shards(tmp_path / "parts", rows, 2)
+    how = {**HOW, "resamples": 4}
+    expected = same_in_both(library.evaluate({"A": tmp_path / "A.csv"}, **how).text)
+    with mock.patch.object(passes, "_ENTRIES", 2000):
+        results = library.evaluate({"A": tmp_path / "parts"}, **how, route="passes")
+    assert same_in_both(results.text) == expected
+
+
 def test_lower_may_be_surer_and_bins_are_those_of_all_parts(tmp_path):
     rng = np.random.default_rng(3)
     rows = [{"user": i % 50, "loss": int(rng.random() < 0.3), "sure": repr(rng.random())} for i in range(5000)]

@@ -149,6 +149,7 @@ REFUSED = {
     "changed": (lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:], "damaged"),
     "later": (lambda data: data.replace(b"summary 1\n", b"summary 2\n"), "a summary of version 2, expected 1"),
     "empty": (lambda data: data[:16], "cut off"),
+    "cut in its first line": (lambda data: data[:15], "cut off"),
 }
 
 
@@ -204,6 +205,18 @@ def test_parts_of_another_kind_are_refused_by_name(data, tmp_path, other, messag
     assert not (tmp_path / "both.sum").exists()
 
 
+def test_losses_that_no_common_grid_holds_are_refused(tmp_path):
+    for name, loss in (("large", "123456789012"), ("fine", "0.000000001")):
+        (tmp_path / f"{name}.csv").write_text(f"cluster,item,sure,loss\n{name},1,0.5,{loss}\n")
+    outcome = demur(tmp_path, "summarize", "large.csv", "fine.csv", "--confidence", "sure", "-o", "x.sum")
+    assert (outcome.returncode, (tmp_path / "x.sum").exists()) == (2, False)
+    assert "no grid holds the largest loss and all decimals" in outcome.stderr
+    rounded = demur(
+        tmp_path, "summarize", "large.csv", "fine.csv", "--confidence", "sure", "--loss-digits", "2", "-o", "x.sum"
+    )
+    assert (rounded.returncode, rounded.stderr) == (0, "")
+
+
 def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
     folder, _ = data
     one, two, _ = sorted((folder / "in-3").iterdir())
@@ -239,6 +252,21 @@ def test_a_folder_without_a_table_is_refused(tmp_path):
     outcome = demur(tmp_path, "evaluate", "A=empty", "--seed", "1")
     assert outcome.returncode == 2
     assert "no file in it is a table, a run or a summary" in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["notes.md", "part-2.csv~", "more/part-2.csv"])
+def test_a_folder_in_which_something_is_no_part_is_refused_and_what_is_hidden_is_not(tmp_path, name):
+    for hidden in ("_SUCCESS", ".part-1.csv.crc"):
+        (tmp_path / hidden).write_text("")
+    rows = units(rows=20)
+    table(tmp_path / "part-1.csv", rows)
+    summary_of(tmp_path, tmp_path, more=KEPT[:4], output="_run.sum")
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    table(path, rows)
+    outcome = demur(tmp_path, "summarize", tmp_path, *KEPT[:4], "-o", "_run.sum")
+    assert outcome.returncode == 2
+    assert f"{name.partition('/')[0]} is not a table, a run or a summary: take it elsewhere" in outcome.stderr
 
 
 def test_the_file_has_no_seed_and_nothing_but_plain_arrays(data):

@@ -68,6 +68,18 @@ def test_where_two_systems_saw_another_truth_is_told(systems, tmp_path):
     assert outcome.stderr == f"demur: {place}\n"
 
 
+def test_that_lower_is_surer_is_said_once_when_a_summary_is_made(systems):
+    turned = (*HOW, "--lower-is-surer", "sure")
+    outcome_of(systems, "summarize", "A", *turned, "-o", "turned.sum")
+    outcome_of(systems, "evaluate", "A=A.csv", *turned, *DRAWN, "--output", "table.json")
+    outcome_of(systems, "evaluate", "A=turned.sum", *DRAWN, "--output", "sum.json")
+    table, summary = (same_in_both((systems / name).read_text()) for name in ("table.json", "sum.json"))
+    assert table == summary
+    rule = ("--risk", "0.4", "--seed", "7", "--json")
+    chosen = [outcome_of(systems, "choose", *words, *rule).stdout for words in (("A.csv", *turned), ("turned.sum",))]
+    assert len({json.loads(text)["threshold"] for text in chosen}) == 1
+
+
 def test_a_summary_is_not_paired_with_a_table(systems):
     outcome = demur(systems, "evaluate", "A=A.sum", "B=B", *HOW[:-2], *DRAWN)
     assert outcome.returncode == 2

@@ -178,8 +178,9 @@ def _cause(reported: Printed | None, expected: Expected) -> str | None:
         for scale, factor in scales.items():
             if value is not None and abs(value) > _WORTH_SCALING and reported.agrees(value * factor):
                 return scale if way is None else _scaled(way, scale)
-    scaled = {scale: factor * (expected.value or 0) for scale, factor in scales.items()}
-    return next((f"{scale}, {CUT_OFF}" for scale, value in scaled.items() if reported.cuts_off(value)), None)
+    cut = {f"{scale}, {CUT_OFF}": factor * (expected.value or 0) for scale, factor in scales.items()}
+    cut |= {_scaled(way, CUT_OFF): value for way, value in ways if way and IN_OURS in way and value is not None}
+    return next((way for way, value in cut.items() if reported.cuts_off(value)), None)
 
 
 def _scaled(way: str, scale: str) -> str:

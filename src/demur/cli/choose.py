@@ -151,7 +151,8 @@ def _graded(
         made = confidence_of(items, known.confidence, calibration)
         if calibration is not None and made.calibration is None:
             raise UserError(f"the confidence {shown(known.confidence)} has no use for a calibration: leave it out")
-        return grade(items, loss=known.loss, confidence=made.turned() if turned else made)
+        lower = turned or known.confidence in items.lower_is_surer
+        return grade(items, loss=known.loss, confidence=made.turned() if lower else made)
 
 
 def _deliver(rule: Rule, output: Path | None, inputs: list[str | Path], *, as_json: bool) -> None:

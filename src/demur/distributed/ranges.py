@@ -147,10 +147,10 @@ def _build(own: Range, summary: Summary, steps: Steps, name: str) -> Held:
         (held, at), counts = grouped([owner, place], [clusters, size], count)
         _, sums = grouped([owner, place], [clusters, size], count * steps.losses[level])
         begin = np.append(0, np.cumsum(np.bincount(held, minlength=clusters)))
-        columns = {"step": at, "count": compact(counts, int(counts.max()) + 1), "loss": sums, "begin": begin}
+        columns = {"step": at, "count": compact(counts, int(counts.max(initial=0)) + 1), "loss": sums, "begin": begin}
         for column, array in columns.items():
             own.save(f"{name}-{kind}-{column}", array)
-        numbers[kind] = len(at), int(held.max()) + 1
+        numbers[kind] = len(at), int(held[-1]) + 1 if len(held) else -own.first
     marginal = np.bincount(value * len(steps.losses) + level, count, len(steps.values) * len(steps.losses))
     units = np.bincount(cluster, summary.count, clusters)
     own.save(f"{name}-units", units)

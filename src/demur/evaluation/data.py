@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, shown
 from demur.facts.frames import is_frame
 from demur.facts.items import Items
 from demur.quantities.graded import Graded
@@ -86,10 +86,13 @@ def parts_of(given: Sequence[str | Path]) -> list[Path]:
 def _parts(folder: str | Path) -> list[Path]:
     """The files of a folder that hold units, in the order of their names."""
     try:
-        files = sorted(each for each in Path(folder).iterdir() if each.is_file() and each.name[0] not in "._")
+        held = sorted(each for each in Path(folder).iterdir() if each.name[0] not in "._")
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
-    parts = [path for path in files if format_of(path) or is_summary(path) or path.suffix == ".json"]
-    if not parts:
-        raise UserError(f"{folder}: a folder is a system in parts, and no file in it is a table, a run or a summary")
-    return parts
+    told = f"{folder}: a folder is a system in parts, and"
+    if not held:
+        raise UserError(f"{told} no file in it is a table, a run or a summary")
+    for path in held:
+        if path.is_dir() or not (format_of(path) or is_summary(path) or path.suffix == ".json"):
+            raise UserError(f"{told} {shown(path.name)} is not a table, a run or a summary: take it elsewhere")
+    return held

@@ -146,6 +146,11 @@ class Items:
         """How many units there are."""
         return len(self) if self.count is None else int(self.count.sum())
 
+    @property
+    def lower_is_surer(self) -> tuple[str, ...]:
+        """Which signals rank their lowest values first, where a summary says so."""
+        return tuple(each.name for each in self.summary.signals if each.lower_is_surer) if self.summary else ()
+
     def number_of(self, rows: Flags) -> int:
         """How many units are in these rows."""
         return int(rows.sum() if self.count is None else self.count[rows].sum())

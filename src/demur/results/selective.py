@@ -270,6 +270,7 @@ def _served(
         for name in settings.lower_is_surer:
             if name not in made:
                 raise unknown("confidence asked for here", name, made)
+        for name in {*settings.lower_is_surer, *items.lower_is_surer} & made.keys():
             made[name] = made[name].turned()
         if not made:
             reason = next(iter(skipped.values()))

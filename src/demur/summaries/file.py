@@ -77,11 +77,11 @@ def _bytes(path: str | Path) -> memoryview:
 
 def _checked(data: memoryview) -> tuple[memoryview, str]:
     """What follows the first line and is not the hash, and the hash of the whole file."""
-    line, newline, _ = bytes(data[:_LONGEST_MARK]).partition(b"\n")
+    line, _, _ = bytes(data[:_LONGEST_MARK]).partition(b"\n")
     if not line.startswith(MARK):
         raise UserError("not a summary: demur summarize writes them")
     version = line.removeprefix(MARK)
-    if not newline or version != _VERSION:
+    if version != _VERSION:
         told = version[:12].decode("ascii", "replace")
         raise UserError(
             f"a summary of version {told}, expected {_VERSION.decode()}: use the demur that wrote it, or summarize anew"

@@ -16,7 +16,7 @@ from demur.summaries.about import About, FailedAbout, GroupAbout, SignalAbout
 from demur.summaries.bins import binned, exponent_for, widest
 from demur.summaries.ids import Ids
 from demur.summaries.keys import Code, grouped
-from demur.summaries.summary import Summary, counted, entry_sizes
+from demur.summaries.summary import EXACT, Summary, counted, entry_sizes
 from demur.types import Floats, Indices, Integers
 
 _RANGE = 1 << 20  # entries that are merged at a time
@@ -112,11 +112,21 @@ def _common(parts: Sequence[Summary]) -> tuple[About, dict[str, Floats], Integer
         exponent, values[signal.name] = _common_values(said, known, abouts[0].most_bins, recoded)
         signals.append(signal.model_copy(update={"exponent": exponent}))
     divisor = math.lcm(*(about.loss.divisor for about in abouts))
-    scaled = [part.losses * (divisor // part.about.loss.divisor) for part in parts]
+    factors = [divisor // about.loss.divisor for about in abouts]
+    _check_exact([part.losses for part in parts], factors)
+    scaled = [part.losses * factor for part, factor in zip(parts, factors, strict=True)]
     losses = np.unique(np.concatenate(scaled))
     for codes, numerators in zip(recoded, scaled, strict=True):
         codes.append(np.searchsorted(losses, numerators) if len(numerators) else np.zeros(1, np.int64))
     return _added(abouts, divisor, groups, signals), values, losses, recoded
+
+
+def _check_exact(losses: Sequence[Integers], factors: Sequence[int]) -> None:
+    """That whole numbers hold the losses of all parts; a part with large ones and one with many decimals may not go."""
+    largest = max(int(np.abs(each).max(initial=0)) * factor for each, factor in zip(losses, factors, strict=True))
+    if largest >= EXACT:
+        told = "no grid holds the largest loss and all decimals"
+        raise UserError(f"these cannot be merged: {told}; summarize them with --loss-digits 6")
 
 
 def _common_groups(groups: Sequence[GroupAbout], recoded: Sequence[list[Code]]) -> GroupAbout:

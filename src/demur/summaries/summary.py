@@ -26,7 +26,7 @@ from demur.types import Floats, Integers
 ANSWERED, ABSTAINED, ABSTAINED_NAN = range(3)
 _MISSING, _NULL, FIRST_VALUE = range(3)  # codes of a signal
 _ITEM = "unit"
-_EXACT = 2.0**53
+EXACT = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _whole(losses: Losses, digits: int | None) -> Losses:
     grid = 10**digits
     numerators = np.rint(losses.numerators * (grid / losses.divisor))
     largest = None if losses.largest is None else math.ceil(losses.largest * grid / losses.divisor)
-    if np.abs(numerators).max(initial=0) >= _EXACT:
+    if np.abs(numerators).max(initial=0) >= EXACT:
         raise UserError(f"{losses.definition}: the losses are too large for {digits} decimals (--loss-digits)")
     return Losses(numerators.astype(np.int64), grid, largest, losses.definition, exact=False)
 

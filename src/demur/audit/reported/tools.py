@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 
 from demur.audit.figures import IN_OURS, Printed
 from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, OtherTool, number, with_abstentions
@@ -68,12 +67,16 @@ def named(context: Context, name: str, loss: str = "") -> str:
 
 
 def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context], list[Unit]]) -> str:
-    """Which tool a figure is consistent with, whose sort may leave equal confidences so that it gives this value."""
-    for name, loss in product(TOOLS, dict.fromkeys((context.loss, ERRORS))):
-        ends = range_of_tool(name, context.quantity, rows_of(replace(context, loss=loss)))
-        if ends is not None and reported.agrees(*ends):
-            what = named(context, name, "" if loss == context.loss else loss)
-            return f"consistent with {what}: {ends[0]:.6g} to {ends[1]:.6g}, as its sort leaves equal confidences"
+    """Which tools a figure is consistent with, whose sort may leave equal confidences so that it gives this value."""
+    for loss in dict.fromkeys((context.loss, ERRORS)):
+        rows = rows_of(replace(context, loss=loss))
+        ranges = {name: range_of_tool(name, context.quantity, rows) for name in TOOLS}
+        fitting = {name: ends for name, ends in ranges.items() if ends is not None and reported.agrees(*ends)}
+        if fitting:
+            (first, (low, high)), *others = fitting.items()
+            also = f" (or of {', '.join(name for name, _ in others)})" if others else ""
+            what = f"{named(context, first, '' if loss == context.loss else loss)}: {low:.6g} to {high:.6g}"
+            return f"consistent with {what}, as its sort leaves equal confidences{also}"
     return ""
 
 
