@@ -195,3 +195,66 @@ def test_the_same_seed_gives_the_same_study_and_another_another():
 def test_a_study_that_makes_no_sense_is_refused(wrong, message):
     with pytest.raises(UserError, match=message):
         coverage(DESIGNS["discrete"], **{"participants": 5, "datasets": 1, "seed": 1, "resamples": 10} | wrong)
+
+
+FIGURES = """\
+cmax 0.5746 100.0% 50.0% 100.0% 4 0.0% 0.3307
+aurc 0.11 100.0% 100.0% 100.0% 3 25.0% 0.1377
+augrc 0.03381 100.0% 50.0% 100.0% 3 25.0% 0.05064
+naurc 0.1915 75.0% 75.0% 66.7% 3 25.0% 0.2249
+naugrc 0.05885 100.0% 75.0% 100.0% 3 25.0% 0.06564
+eaurc 0.07168 100.0% 100.0% 0 100.0% 0.1007
+eaugrc 0.01618 100.0% 75.0% 0 100.0% 0.02489
+aurc@0.3 0.05229 75.0% 75.0% 0 100.0% 0.08106
+aurc@0.5 0.09327 100.0% 100.0% 0 100.0% 0.1102
+augrc@0.3 0.008217 100.0% 75.0% 0 100.0% 0.011
+augrc@0.5 0.02479 100.0% 100.0% 0 100.0% 0.03622
+risk@0.3 0.2031 100.0% 100.0% 0 100.0% 0.214
+risk@0.5 0.2196 100.0% 100.0% 0 2 100.0% 0.1801
+Δcmax 0.1426 75.0% 75.0% 0 100.0% 0.3004
+Δaurc 0.06119 100.0% 50.0% 0 100.0% 0.1369
+Δaugrc 0.03107 100.0% 100.0% 0 100.0% 0.05859
+Δnaurc 0.04726 75.0% 50.0% 0 100.0% 0.1886
+Δnaugrc 0.03163 100.0% 75.0% 0 100.0% 0.06194
+Δeaurc 0.03674 75.0% 75.0% 0 100.0% 0.1064
+Δeaugrc 0.01364 100.0% 100.0% 0 100.0% 0.03061
+Δaurc@0.3 0.01301 75.0% 50.0% 0 100.0% 0.08949
+Δaurc@0.5 0.02052 100.0% 75.0% 0 100.0% 0.1316
+Δaugrc@0.3 0.001963 75.0% 25.0% 0 100.0% 0.01031
+Δaugrc@0.5 0.004966 100.0% 75.0% 0 100.0% 0.03346
+Δrisk@0.3 0.04258 100.0% 100.0% 0 100.0% 0.1873
+Δrisk@0.5 0.04491 50.0% 100.0% 0 2 100.0% 0.1092
+Δaurc@C_common 0.02289 75.0% 50.0% 0 100.0% 0.1135
+Δaugrc@C_common 0.006283 75.0% 25.0% 0 100.0% 0.02551
+band of the selective risk 100.0% 75.0% 100.0% 4 0.0% 0.2619
+band of the generalized risk 100.0% 75.0% 100.0% 4 0.0% 0.1378
+"""
+
+
+def printed(threads):
+    """The rows of a small study."""
+    design = quick("phq8")
+    tallies = coverage(design, 12, datasets=4, seed=3, resamples=60, threads=threads)
+    return [line.split() for line in report(design, 12, tallies).splitlines()[3:-5]]
+
+
+def test_a_small_study_has_the_figures_it_had_before_data_sets_were_shared_out():
+    assert printed(1) == [line.split() for line in FIGURES.splitlines()]
+
+
+@pytest.mark.slow
+def test_a_study_on_two_processes_prints_what_it_prints_on_one():
+    assert printed(2) == printed(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["continuous", "eight_confidences"])
+def test_processes_add_the_data_sets_in_their_order(name):
+    told = []
+    design = quick(name)
+
+    def counted(**options):
+        return [repr(vars(tally)) for tally in coverage(design, 8, datasets=13, seed=1, resamples=30, **options)]
+
+    assert counted(threads=2, progress=lambda *done: told.append(done)) == counted()
+    assert told == [(7, 13), (13, 13)]

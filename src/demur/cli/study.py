@@ -51,7 +51,12 @@ def intervals(
     ] = None,
     datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
-    threads: options.Threads = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            help="How many processes take data sets: all processors for large work, one for small, if not given."
+        ),
+    ] = None,
     figure: Annotated[Path | None, typer.Option(help="A picture to write as well: an .svg file.")] = None,
     loss: Annotated[str | None, typer.Option(help="Of phq8 or a run: {losses}; abs_norm if not given.")] = None,
     confidence: Annotated[

@@ -87,8 +87,11 @@ class Workers:
             return executor
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
         from multiprocessing import get_context  # noqa: PLC0415
+        from signal import SIG_IGN, SIGINT, signal  # noqa: PLC0415
 
-        return self._open.enter_context(ProcessPoolExecutor(self.given, get_context("spawn")))
+        # An interrupt reaches every process of a terminal: this one sends the others home.
+        pool = ProcessPoolExecutor(self.given, get_context("spawn"), signal, (SIGINT, SIG_IGN))
+        return self._open.enter_context(pool)
 
 
 def _gather(left: dict[Future[Made], int], keep: Callable[[int, Made], None]) -> None:

@@ -98,6 +98,13 @@ def design_named(name: str) -> Design:
     return DESIGNS[name]
 
 
+def _two_systems(rng: np.random.Generator, participants: int, loss: str, confidence: str, **people: Any) -> DataSet:
+    everybody = make_people(participants, seed=int(rng.integers(_SEEDS)), **people)
+    systems = {LEFT: ZERO_SHOT, RIGHT: FEW_SHOT}
+    runs = {name: run_system(everybody, system, seed=int(rng.integers(_SEEDS))) for name, system in systems.items()}
+    return {"": {name: run.graded(loss, confidence) for name, run in runs.items()}}
+
+
 def phq8(
     loss: str = "abs_norm",
     confidence: str = "llm_evidence_count",
@@ -107,15 +114,7 @@ def phq8(
     """Two of the systems of `demur simulate runs` on the same people."""
     check_people(1, correlation)
     loss_named(loss)
-
-    def draw(rng: np.random.Generator, participants: int) -> DataSet:
-        people = make_people(
-            participants, seed=int(rng.integers(_SEEDS)), instrument=instrument, correlation=correlation
-        )
-        systems = {LEFT: ZERO_SHOT, RIGHT: FEW_SHOT}
-        runs = {name: run_system(people, system, seed=int(rng.integers(_SEEDS))) for name, system in systems.items()}
-        return {"": {name: run.graded(loss, confidence) for name, run in runs.items()}}
-
+    draw = partial(_two_systems, loss=loss, confidence=confidence, correlation=correlation, instrument=instrument)
     words = f"two made-up systems on {instrument.name}, {loss} by {confidence}, correlation {correlation}"
     return Design(USUAL, words, draw, at_large=30_000)
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from demur.distributed.workers import Workers
 from demur.facts.tabular import Record, TableOf
 from demur.inference.bands import BandEnds, bands_of, drawn_risks
 from demur.inference.draws import checked_seed
@@ -38,6 +40,7 @@ FAMILY = "all Δ at once"
 NOMINAL = 0.95
 OF_A_CURVE = ("heavy_tailed_loss",)  # warnings about every number of a curve, and about its bands
 _SLACK = 1e-12
+_AT_ONCE = 10  # data sets that a process is given: a fraction of a second, which is how long an interrupt waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +122,47 @@ def coverage(  # noqa: PLR0913  (one parameter for each option of the command)
     datasets: int,
     seed: int,
     resamples: int = 1_000,
-    threads: int | None = None,
+    threads: int | None = 1,
     progress: Progress | None = None,
 ) -> TableOf[Tally]:
-    """Draw many data sets of one design and count which intervals contain the numbers of the population."""
+    """Draw many data sets of one design and count which intervals contain the numbers of the population.
+
+    More than one of the `threads` are processes that are started anew, each with some of the data sets; None means one
+    per processor for large work. The counts are the same with any number of them.
+    """
     checked_seed(seed)
     for name, value in (("participants", participants), ("datasets", datasets), ("resamples", resamples)):
         check_count(name, value)
-    population, tallies = TruePopulation(design, seed), dict[str, Tally]()
-    for number in range(datasets):
-        plan = Plan(resamples, seed=number, threads=threads)
-        trial = Trial(design, population, design.data(participants, seed, number), plan)
-        for name, truth, outcome in trial.outcomes():
+    plan = Plan(resamples, seed=seed, threads=threads)
+    processes = min(plan.settled(participants * datasets * len(design.numbers)).threads or 1, datasets)
+    trials = Trials(TruePopulation(design, seed), participants, replace(plan, threads=1) if processes > 1 else plan)
+    size = 1 if processes == 1 else min(_AT_ONCE, -(-datasets // processes))
+    tasks = [range(start, min(start + size, datasets)) for start in range(0, datasets, size)]
+    if processes > 1:  # the population is drawn once, and its numbers are known to all
+        trials.outcomes(range(1))
+    tell = progress and (lambda done, _: progress(min(done * size, datasets), datasets))
+    tallies = dict[str, Tally]()
+    with Workers(processes) as workers:
+        for name, truth, outcome in chain.from_iterable(workers.each(trials.outcomes, tasks, tell)):
             tallies.setdefault(name, Tally(name, truth)).add(outcome)
-        if progress:
-            progress(number + 1, datasets)
     return TableOf(tallies.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """The data sets of a study, each known by its number alone: it says how one is drawn and how it is resampled."""
+
+    population: TruePopulation
+    participants: int
+    plan: Plan
+
+    def outcomes(self, numbers: Iterable[int]) -> list[tuple[str, float, Outcome]]:
+        """What becomes of every number in some of the data sets, in their order."""
+        design, found = self.population.design, list[tuple[str, float, Outcome]]()
+        for number in numbers:
+            data = design.data(self.participants, self.population.seed, number)
+            found += Trial(design, self.population, data, replace(self.plan, seed=number)).outcomes()
+        return found
 
 
 @dataclass(frozen=True, eq=False)
