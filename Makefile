@@ -98,7 +98,7 @@ test-conventions: $(TOOLS) $(CONVENTIONS)/.ready  ## the emulations against the 
 	DEMUR_CONVENTIONS_PYTHON="$(abspath $(CONVENTIONS))/bin/python" $(BIN)/python -m pytest -m conventions tests/quantities/test_real_tools.py
 
 $(DISTRIBUTED)/.ready: requirements-distributed.lock $(TOOLS) | writable
-	$(INSTALL) --no-deps --upgrade --target $(DISTRIBUTED) -r requirements-distributed.lock
+	$(INSTALL) --no-deps --require-hashes --upgrade --target $(DISTRIBUTED) -r requirements-distributed.lock
 	@touch $@
 
 test-distributed: $(DISTRIBUTED)/.ready  ## workers of a Dask cluster of separate processes, one of which is killed
@@ -144,7 +144,7 @@ lock:  ## pin the newest versions, what demur needs as its developers have it (n
 	$(LOCK) --upgrade --group endpoint -o requirements-endpoint.lock
 	$(LOCK) --upgrade --group conventions -o requirements-conventions.lock
 	$(LOCK) --upgrade --no-deps --group conventions-tools >> requirements-conventions.lock
-	uv pip compile --quiet --upgrade --python-version 3.11 --no-header --no-annotate --group distributed -o requirements-distributed.lock
+	$(LOCK) --upgrade --group distributed -o requirements-distributed.lock
 
 ci: test lint types imports test-slow sanitize test-browser test-endpoint test-distributed  ## what .ci/run runs
 
