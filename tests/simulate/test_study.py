@@ -10,7 +10,13 @@ from demur.inference.bands import BandColumns, BandEnds
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus, Pattern
+from demur.inference.resample import Plan
+from demur.inference.rows import contrasts_with
+from demur.inference.uncertainty import SIDE_ONLY, estimated
+from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning
+from demur.quantities import Measure
+from demur.results.curve_rows import curve_rows
 from demur.simulate import study
 from demur.simulate.coverage_chart import coverage_chart
 from demur.simulate.designs import DESIGNS, LEFT, Design, phq8
@@ -258,3 +264,27 @@ def test_processes_add_the_data_sets_in_their_order(name):
 
     assert counted(threads=2, progress=lambda *done: told.append(done)) == counted()
     assert told == [(7, 13), (13, 13)]
+
+
+def test_the_side_of_a_difference_alone_has_no_interval_and_changes_no_difference():
+    views = {name: CurveView.of(graded) for name, graded in DESIGNS["phq8"].data(12, 1, 0)[""].items()}
+    measures = [Measure.of(name) for name in ("cmax", "aurc", "risk@0.5", "aurc@C_common")]
+    rows = [*curve_rows("", views, measures)]
+    sides = [replace(row, side=True) for row in rows]
+    full, light = (
+        [*estimated(each, [*contrasts_with(each, LEFT)], plan=Plan(60, seed=1))[0]] for each in (rows, sides)
+    )
+    for usual, side in zip(full, light, strict=True):
+        assert (side.key, side.value, side.drop_rate) == (usual.key, usual.value, usual.drop_rate)
+        assert (side.other_threshold_rate, side.short_domain_rate) == (
+            usual.other_threshold_rate,
+            usual.short_domain_rate,
+        )
+        if side.key.minus:
+            assert (side.recommended, side.percentile, side.p_value) == (
+                usual.recommended,
+                usual.percentile,
+                pytest.approx(usual.p_value, abs=0, nan_ok=True),
+            )
+        else:
+            assert (side.recommended, side.percentile, side.no_interval) == (None, None, SIDE_ONLY)

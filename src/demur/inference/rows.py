@@ -33,7 +33,8 @@ class Row:
     `entries` are what the clusters hold. `influence` gives how much each cluster moves the number in the data as they
     are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums
     knows its uncertainty itself. `held` says which clusters hold any of its units, None if all do. A row that is not
-    `resampled` is a point alone. What `must_vary` has no bootstrap interval where all draws are the same.
+    `resampled` is a point alone, and a `side` is drawn for a difference alone and has no interval of its own. What
+    `must_vary` has no bootstrap interval where all draws are the same.
     """
 
     key: Key
@@ -51,6 +52,7 @@ class Row:
     ratio: Ratio | None = None
     held: Flags | None = None
     resampled: bool = True
+    side: bool = False
     must_vary: Literal["never", "difference", "always"] = "never"
     by_convention: bool = False
 
@@ -59,18 +61,24 @@ class Row:
         """A number of a risk–coverage curve, or of one that is cut where others end."""
         quantity = measure.quantity
         rule, contrast_rule = quantity.intervals
-        row = cls(key, view, measure, measure, float(measure(view.exact())), rule, contrast_rule)
         known, counted, table = quantity.influence is not None, view.counted(measure), view.own.table
         made = None
         if quantity.sums is not None:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
             made = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
-        return replace(
-            row,
+        held = view.own.held
+        return cls(
+            key,
+            view,
+            measure,
+            measure,
+            float(measure(view.exact())),
+            rule,
+            contrast_rule,
             counted=made.counted if made and not quantity.loss_free else counted,
             ratio=made,
-            held=None if view.own.held.all() else view.own.held,
+            held=None if held.all() else held,
             entries=view.own.entries,
             influence=cache(lambda: measure.influence(view.sample)[:, 0]) if known else None,
             influences=measure.influence if known else None,
@@ -99,7 +107,7 @@ class Row:
 
     @cached_property
     def _rule_needs_errors(self) -> bool:
-        method = RULES[self.rule](self.counted, self.point).method
+        method = "" if self.side else RULES[self.rule](self.counted, self.point).method
         return bool(method) and "errors" in METHODS[method].needs
 
     @property

@@ -24,6 +24,7 @@ from demur.inference.views import CurveView, JointView, SharedView
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 POINT_ONLY = "reported without an interval"
+SIDE_ONLY = "drawn for a difference alone"
 SAME = "it is the same in every draw, or given by convention"
 
 
@@ -140,6 +141,9 @@ def judged_together(rows: Sequence[Estimate], family: Mapping[Key, Counted]) -> 
 
 def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
     values = drawn.get("value", np.zeros(0))
+    if row.side:
+        dropped = Evidence(row.point, values, row.holding).drop_rate
+        return Estimate(row.key, row.point, drop_rate=dropped, no_interval=SIDE_ONLY, **_operating_point(row, drawn))
     influence = row.influence() if row.influence is not None and row.resampled else None
     evidence = Evidence(
         point=row.point,

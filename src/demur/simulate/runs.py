@@ -4,6 +4,7 @@ A participant has a mood, items scatter around it, and each item is hard to some
 often, worse, and with less of every signal; all of that is what makes selective prediction worth evaluating.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.confidences.grading import grade
+from demur.confidences.variants import VARIANTS
 from demur.errors import UserError, literal
 from demur.facts.columns import Column, State
 from demur.facts.instruments import PHQ8, Instrument
@@ -70,12 +72,12 @@ class Run:
     answered: Flags
     signals: dict[str, NDArray[Any]]
 
-    def items(self, *, text: bool = True) -> Items:
-        """The run as a reader would give it, without the detour through a file; `text` ones are slow."""
+    def items(self, signals: Collection[str] | None = None) -> Items:
+        """The run as a reader would give it, without the detour through a file; with some of its signals, or all."""
         names = self.people.instrument.items
         answer = np.where(self.answered, self.answer, np.nan).ravel()
         state = np.where(self.answered, State.NUMBER, State.NULL).ravel().astype(np.uint8)
-        wanted = [name for name in self.signals if text or not SIGNALS[name].text]
+        wanted = [name for name in self.signals if signals is None or name in signals]
         raw = RawUnits(
             clusters=np.repeat(np.arange(len(self.answer)) + _FIRST_ID, len(names)).tolist(),
             items=names * len(self.answer),
@@ -88,8 +90,11 @@ class Run:
         return Items.of(raw)
 
     def graded(self, loss: str, confidence: str) -> Graded:
-        """The run with a loss and a confidence."""
-        return grade(self.items(text=False), loss=loss, confidence=confidence)
+        """The run with a loss and a confidence, and the signals this is made of; texts, which are slow, never are."""
+        needs = {need.signal for need in VARIANTS[confidence].needs} if confidence in VARIANTS else set()
+        if not needs or needs - self.signals.keys():
+            needs = {name for name in self.signals if not SIGNALS[name].text}
+        return grade(self.items(needs), loss=loss, confidence=confidence)
 
     def to_json(self, mode: str, run_id: str) -> Json:
         """The run as a run file holds it."""

@@ -182,17 +182,17 @@ class Trial:
         }
         paired, alone = len(next(iter(views.values()))) > 1, not self.design.differences_only
         measures = [Measure.of(name) for name in (*self.design.numbers, *(COMMON_NUMBERS if paired else ()))]
-        rows = [row for name, each in views.items() for row in curve_rows(name, each, measures, resample_all=True)]
-        contrasts = [*contrasts_with(rows, LEFT)]
         confidence, first = next((name, systems[LEFT]) for name, systems in views.items())
+        every_row = (row for name, each in views.items() for row in curve_rows(name, each, measures, resample_all=True))
+        rows = [replace(row, side=not self.counts(row.key)) for row in every_row]
+        contrasts = [*contrasts_with(rows, LEFT)]
         asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
         together = bool(self.design.no_difference)
         every = Headline(Key("", "")) if together else None  # of no difference: all of them are judged at once
         estimates, risks = estimated(rows, contrasts, plan=self.plan, asks=asks, headline=every)
         warnings = [*about_counts([*rows, *contrasts]), *_about(views, estimates)]
         for row in (row for row in estimates if row.key.confidence == confidence):
-            own = alone and row.key.system == LEFT and row.key.quantity in self.design.numbers
-            truth = self.truth(row.key) if row.key.minus or own else math.nan
+            truth = self.truth(row.key) if row.key.minus or self.counts(row.key) else math.nan
             if not math.isnan(truth):
                 yield f"{'Δ' if row.key.minus else ''}{row.key.quantity}", truth, _outcome(row, truth, warnings)
         if together:
@@ -203,6 +203,10 @@ class Trial:
                 name = f"band of the {risk.replace('_', ' ')}"
                 tailed = any(warning.code in OF_A_CURVE for warning in about_view(first, Pattern()))
                 yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
+
+    def counts(self, key: Key) -> bool:
+        """Whether a number of a system is counted: one of the first system, unless only differences are."""
+        return not self.design.differences_only and key.system == LEFT and key.quantity in self.design.numbers
 
     def truth(self, key: Key) -> float:
         """The number of the population; a difference that is 0 by design is exactly 0."""
