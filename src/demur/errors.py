@@ -88,6 +88,8 @@ def registered(kind: str, name: object, registry: Mapping[str, T]) -> T:
 
 def harmless(text: str) -> str:
     """The same text on one line, with what a terminal would obey, or could not print, spelled out."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 

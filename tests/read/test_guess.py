@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from demur.facts.instruments import PHQ8
 from demur.read.candidates import CONFIDENCES, INDEXES, LOWER_IS_SURER, NAMES, plain_name
-from demur.read.guess import Given, guess
+from demur.read.guess import Given
+from demur.read.guesser import guess
 from demur.read.roles import ROLES
 from runs import written
 

@@ -79,7 +79,7 @@ def _of_table(path: Path) -> Profile | None:
 
 def _understood(path: Path, known: Given, columns: dict[str, str]) -> bool:
     """Add the columns that can be told, and say so; if something cannot, say what would be asked."""
-    from demur.read.guess import guess
+    from demur.read.guesser import guess
 
     made = guess(path, known)
     columns |= made.columns

@@ -26,6 +26,8 @@ def inert(text: str) -> str:
     >>> print(inert("\x1b[31m"), len(inert(isolated("\u05d0"))))
     \x1b[31m 3
     """
+    if text.isprintable():
+        return text
     return "".join(sign if sign in _ISOLATES else harmless(sign) for sign in text)
 
 

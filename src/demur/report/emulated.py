@@ -1,14 +1,13 @@
 """Numbers in the conventions of other tools, as text, and the signatures of all."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from demur.errors import UserError
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.quantities.conventions.emulations import EMULATIONS
-from demur.quantities.conventions.signature import NONE
+from demur.quantities.conventions.signature import NONE, Signature
 from demur.report.text import UNDEFINED, title_of
 from demur.results.emulated import is_order_dependent
 from demur.results.table import Results
@@ -63,8 +62,12 @@ def emulated_text(number: Estimate) -> str:
 def signatures(results: Results, confidence: str | None = None) -> dict[str, str]:
     """The signature of our numbers, and by their names those of other conventions, which have no intervals."""
     ours = results.selective.signature(confidence)
-    others = [name for name in results.selective.conventions or () if name in EMULATIONS]
-    return {
-        "Signature": str(ours),
-        **{name: str(ours.under({**EMULATIONS[name].keys, "boot": NONE})) for name in others},
-    }
+    asked = results.selective.conventions
+    return {"Signature": str(ours), **(_of_others(ours, asked) if asked else {})}
+
+
+def _of_others(ours: Signature, conventions: Sequence[str]) -> dict[str, str]:
+    from demur.quantities.conventions.emulations import EMULATIONS  # noqa: PLC0415  (few results have any)
+
+    known = [name for name in conventions if name in EMULATIONS]
+    return {name: str(ours.under({**EMULATIONS[name].keys, "boot": NONE})) for name in known}

@@ -10,7 +10,6 @@ from demur.files.strict_model import Declared, Part
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.inference.views import CurveView
-from demur.quantities.conventions.emulations import EMULATIONS, Answers
 from demur.results.parts import Number
 from demur.types import Json
 
@@ -33,7 +32,11 @@ def emulated_rows(
     views: Mapping[str, Mapping[str, CurveView]], conventions: Sequence[str], coverages: Sequence[str]
 ) -> Iterator[Estimate]:
     """Every number of these conventions, of every system under every confidence."""
-    for confidence, by_system in views.items() if conventions else ():
+    if not conventions:
+        return
+    from demur.quantities.conventions.emulations import EMULATIONS, Answers  # noqa: PLC0415  (few ask for any)
+
+    for confidence, by_system in views.items():
         for system, view in by_system.items():
             answers = Answers.of(view.graded)
             for emulation in (EMULATIONS[name] for name in conventions):

@@ -8,7 +8,6 @@ from demur.errors import UserError, literal, repeated, shown
 from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
 from demur.quantities import Measure
-from demur.quantities.conventions.emulations import checked_conventions
 from demur.quantities.coverage import Coverage
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
@@ -51,7 +50,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
-        object.__setattr__(self, "conventions", checked_conventions(self.conventions))
+        object.__setattr__(self, "conventions", _known(self.conventions))
         object.__setattr__(self, "groups", self.by_group)
         object.__setattr__(self, "abstention_costs", checked_prices(self.abstention_costs))
         if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004
@@ -98,3 +97,12 @@ class Settings:
         """Every quantity that is reported, in the order of the registry."""
         coverages = [target.text for target in self.targets]
         return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
+
+
+def _known(conventions: Sequence[str]) -> tuple[str, ...]:
+    """Conventions of other tools, each known and named once."""
+    if not conventions:
+        return ()
+    from demur.quantities.conventions.emulations import checked_conventions  # noqa: PLC0415  (few ask for any)
+
+    return checked_conventions(conventions)

@@ -12,7 +12,6 @@ from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, shown_in_full, systems_of, worded_warnings
 from demur.report.sections import Content, carried, definition, section
 from demur.report.table_rows import methods_shown
-from demur.report.tables import table_text
 from demur.report.text import level_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import AREA
@@ -189,6 +188,8 @@ def _thousandths(value: float) -> str:
 @section("methods", "Methods and provenance", task="selective", order=90)
 def provenance(results: Results) -> Content:
     """How the results came about, and what a reviewer takes along."""
+    from demur.report.tables import table_text  # noqa: PLC0415  (the console has no such table)
+
     study = results.selective
     systems = [*zip(systems_of(results), study.systems, strict=True)]
     left_out = " and ".join(f"{counts.not_in_all} only in {system.name}" for system, counts in systems)
