@@ -147,10 +147,13 @@ def _end(row: Row) -> Fraction:
 
 
 def leaderboard_of(results: Results) -> Leaderboard | None:
-    """The leaderboard of several systems; None of one, and where the results lack the differences of some pairs."""
+    """The leaderboard of several systems; None of one, and where the results lack the number of a system or the difference of a pair."""
     study = results.selective
     number = study.headline
-    estimates = {name: results[replace(number, system=name)] for name in results.systems}
+    keys = {name: replace(number, system=name) for name in results.systems}
+    if not {*keys.values()} <= {row.key for row in results}:
+        return None
+    estimates = {name: results[key] for name, key in keys.items()}
     defined = [name for name in results.systems if results.curves[name, number.confidence].defined]
     farthest = max((estimates[name].at or 0.0 for name in defined), default=0.0)
     ranked = [name for name in defined if estimates[name].at == farthest > 0]
