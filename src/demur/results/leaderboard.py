@@ -147,7 +147,7 @@ def _end(row: Row) -> Fraction:
 
 
 def leaderboard_of(results: Results) -> Leaderboard | None:
-    """The leaderboard of several systems; None of one, and where the results lack the number of a system or the difference of a pair."""
+    """The leaderboard of several systems; None of one, and where a number or a difference of two is missing."""
     study = results.selective
     number = study.headline
     keys = {name: replace(number, system=name) for name in results.systems}
