@@ -7,7 +7,7 @@ import gzip
 import json
 from html.parser import HTMLParser
 
-VOID = ("meta", "input", "br")
+VOID = ("meta", "input", "br", "wbr")
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",

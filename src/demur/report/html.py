@@ -101,6 +101,7 @@ def _environment() -> Environment:
         "three": lambda value: UNDEFINED if math.isnan(value) else three(value),
         "interval": interval_text,
         "unbroken": lambda text: text.replace(", ", ",\u00a0"),
+        "by_key": lambda signature: Markup("|<wbr>").join(signature.split("|")),
     }
     return environment
 
