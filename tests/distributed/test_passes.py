@@ -1,5 +1,8 @@
 """Passes: entries stay with the workers, and the bytes are those of the ordinary evaluation."""
 
+import multiprocessing
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
@@ -9,6 +12,8 @@ import pytest
 import demur as library
 from commands import demur
 from demur.distributed import passes, ranges
+from demur.evaluation.answering import answered
+from demur.evaluation.voice import Call
 from sharded import same_in_both, shards, table, units
 
 HOW = {
@@ -101,6 +106,22 @@ def test_what_passes_cannot_do_is_refused_by_name(data, words, message):
     folder, _ = data
     outcome = demur(folder, "evaluate", "A=in-3", *WORDS, "--route", "passes", *words)
     assert (outcome.returncode, message in outcome.stderr) == (2, True), outcome.stderr
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_in_a_pass_changes_nothing(data):
+    folder, expected = data
+    killed = []
+
+    def kill(done, total):
+        if done == total and not killed:  # the parts are read, and the passes begin
+            killed.append(multiprocessing.active_children()[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    said = {**HOW, "workers": 2, "route": "passes", "progress": kill}
+    results = answered([{"A": folder / "in-3"}], said, Call({}, {}))
+    assert killed
+    assert same_in_both(results.text) == expected
 
 
 @pytest.mark.slow
