@@ -52,12 +52,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     settings: Settings = said.get("settings") or _settings(said, labels)
     given, table = _given(said, settings), _table(said)
     folders = folders_among(entries)
-    if said.get("workers", 1) not in (1, "1") and not folders:
-        raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
-    if said.get("route", ROUTES[0]) not in ROUTES:
-        raise unknown("route", said["route"], ROUTES)
-    if (said.get("route", ROUTES[0]) != ROUTES[0] or said.get("scratch")) and not len(folders) == len(entries) == 1:
-        raise UserError("passes are for one folder of parts: leave out --route and --scratch")
+    _check_route(said, folders, len(entries))
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
     understood = settled(
         [first_parts.get(n, each) for n, each in enumerate(entries)],
@@ -91,6 +86,16 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
         also_read=[*files_read(said), *said.get("also_read", ())],
         beside=said.get("beside") or everybody(said, runs, understood.columns[0]),
     )
+
+
+def _check_route(said: Mapping[str, Any], folders: Mapping[int, Any], inputs: int) -> None:
+    """Workers, and the way that they work, are for folders of parts."""
+    if said.get("workers", 1) not in (1, "1") and not folders:
+        raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
+    if said.get("route", ROUTES[0]) not in ROUTES:
+        raise unknown("route", said["route"], ROUTES)
+    if (said.get("route", ROUTES[0]) != ROUTES[0] or said.get("scratch")) and not len(folders) == inputs == 1:
+        raise UserError("passes are for one folder of parts: leave out --route and --scratch")
 
 
 def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
