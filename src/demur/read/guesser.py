@@ -161,7 +161,8 @@ class _Guesser:
             self._choose("score", "how good each answer is", able)
             return "score"
         ways = "a loss, a score, or a truth and a prediction"
-        self._ask(f"how wrong an answer is: no column is called {ways}", "--column", "score=COLUMN")
+        way_out = "map one to loss or score, or two to truth and prediction"
+        self._ask(f"how wrong an answer is: no column is called {ways}; {way_out}", "--column", "score=COLUMN")
         return ""
 
     # whose each row is
