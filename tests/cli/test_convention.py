@@ -35,7 +35,7 @@ def test_the_signature_is_in_the_file_and_under_the_table(folder):
     shown = (folder / "shown.txt").read_text()
     assert f"\nSignature: {line}\n" in shown
     assert "\nfd-shifts: loss:given|unit:item|cluster:cluster|abst:drop|" in shown
-    assert line in (folder / "all.html").read_text()
+    assert line in (folder / "all.html").read_text().replace("|<wbr>", "|")  # a line may end after a key
 
 
 def test_conventions_add_rows_and_replace_none(folder):
