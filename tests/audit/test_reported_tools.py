@@ -207,6 +207,28 @@ class TestLongTables:
         assert found["augrc"] == ("differs", "this is the AUGRC of fd-shifts; in our convention it is 0.12")
         assert found["auroc"] == found["risk@0.8"] == ("match", None)
 
+    def test_tools_that_the_digits_do_not_tell_apart_are_all_named(self, tmp_path):
+        torch = "this is the AURC of torch-uncertainty"
+        ours = "; in our convention it is 0.156667"
+        assert self.audited(tmp_path, {"aurc": 0.196})["aurc"][1] == f"{torch}{ours}"
+        for figure, scale in (("0.20", ""), (20, ", given in percent (× 100)")):
+            _, cause = self.audited(tmp_path, {"aurc": figure})["aurc"]
+            assert cause == f"{torch}{scale}, or the AURC of prefix-mean{scale}{ours}"
+
+    @pytest.mark.parametrize(
+        ("name", "figure", "told"),
+        [
+            ("aurc", 161.4642, "the AURC of fd-shifts, by hyperbolas; in our convention it is 0.156667"),
+            ("aurc", 0.161464, "the AURC of fd-shifts, by hyperbolas, not × 1000; in our convention it is 0.156667"),
+            ("eaurc", 0.063162, "the eAURC of fd-shifts, not × 1000; in our convention it is 0.0666667"),
+            ("eaurc", 6.3162, "the eAURC of fd-shifts, not × 1000, given in percent (× 100); in our convention"),
+            ("aurc_achievable", 0.1275, "the achievable AURC of fd-shifts, not × 1000; in our convention it is 0.115"),
+        ],
+    )
+    def test_fd_shifts_is_named_by_hyperbolas_and_as_a_share(self, tmp_path, name, figure, told):
+        status, cause = self.audited(tmp_path, {name: figure})[name]
+        assert (status, cause.startswith(f"this is {told}")) == ("differs", True), cause
+
     def test_a_folder_is_refused_by_name(self, tmp_path):
         assert self.audited(tmp_path, {"aurc": 0.1567}, "--data", ".") == (
             "demur: .: a folder, and an audit counts single units: give the data as one file per system\n"

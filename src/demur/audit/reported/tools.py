@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from demur.audit.figures import IN_OURS, Printed
+from demur.audit.figures import IN_OURS, THIS_IS, Printed
 from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, OtherTool, number, with_abstentions
 from demur.audit.loops.selective import Unit
 from demur.audit.reported.contexts import Context
@@ -55,7 +55,7 @@ def by_tools(
     told = "" if ours is None else f"{IN_OURS} {ours:.6g}"
     for name in known:
         yield (
-            f"this is {named(context, name, loss)}{told}",
+            f"{THIS_IS}{named(context, name, loss)}{told}",
             replace(context, convention=name, loss=loss or context.loss),
         )
 
