@@ -241,6 +241,13 @@ class TestLongTables:
         told = self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch")
         assert told.startswith("demur: no convention is called torch; ")
 
+    def test_a_section_called_after_a_tool_is_held_against_it(self, tmp_path):
+        own = {"aurc": 0.1567, "fd-shifts": {"aurc": 156.67, "cmax": 1.0}, "torch-uncertainty": {"aurc": 0.2}}
+        found = self.audited(tmp_path, {**own, "emulated": {"geifman": {"aurc": {"value": 0.1958}}}})
+        assert [status for status, _ in found.values()] == ["match"] * 4 + ["differs"]
+        cause = "this is the AURC of torch-uncertainty; in our convention it is 0.156667"
+        assert found["emulated.geifman.aurc.value"][1] == cause
+
     def test_what_is_not_said_is_asked_for(self, tmp_path):
         status, cause = self.audited(tmp_path, {"aurc": 0.1567}, signals="margin")["aurc"]
         assert status == "not recognised"
