@@ -73,8 +73,10 @@ def test_they_are_rows_of_tables(folder):
     assert "| sure | AURC, torch-uncertainty | 0.3300 (0.3300 to 0.4800) |\n" in markdown
     assert f"\nSignature: `{line_of(folder)}`\n" in markdown
     header, *rows = demur(folder, "table", "all.json", "--format", "csv", "--rows", "aurc").stdout.splitlines()
-    assert header.endswith(",method,convention")
-    assert "sure,t.csv,aurc,0.33,0.33,0.48,,over_ties,torch-uncertainty" in rows
+    assert header.endswith(",method,convention,signature")
+    shown = dict(re.findall(r"^(\S+): (loss:\S+)$", (folder / "shown.txt").read_text(), re.MULTILINE))
+    assert f"sure,t.csv,aurc,0.33,0.33,0.48,,over_ties,torch-uncertainty,{shown['torch-uncertainty']}" in rows
+    assert rows[0].endswith(f",,{line_of(folder)}")
     latex = demur(folder, "table", "all.json", "--format", "latex").stdout
     assert r"Signature: \texttt{loss:given\textbar\allowbreak{}unit:item" in latex
     assert line_of(folder) in demur(folder, "table", "ours.json", "--format", "sentence").stdout
