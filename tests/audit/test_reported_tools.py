@@ -161,11 +161,13 @@ def test_with_the_signature_of_a_tool_our_figures_are_named(tmp_path, results):
         ("nonsense", "no convention is called nonsense"),
         ("{}|x:1", "x appears twice"),
         ("ZERO", "no known convention"),
+        ("PERCENT", "--signature has x:100, and the numbers of demur have x:1: give that"),
     ],
 )
 def test_a_wrong_signature_is_one_line(tmp_path, results, line, told):
     ours = results.selective.signature()
-    line = str(ours.under({"abst": "zero"})) if line == "ZERO" else line.format(ours)
+    changed = {"ZERO": {"abst": "zero"}, "PERCENT": {"x": "100"}}
+    line = str(ours.under(changed[line])) if line in changed else line.format(ours)
     written(tmp_path, table_of(results, ""), "paper.json")
     found = demur(tmp_path, "audit", "--data", RUN, "--reported", "paper.json", "--signature", line)
     assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
@@ -207,6 +209,28 @@ class TestLongTables:
         assert found["augrc"] == ("differs", "this is the AUGRC of fd-shifts; in our convention it is 0.12")
         assert found["auroc"] == found["risk@0.8"] == ("match", None)
 
+    def test_tools_that_the_digits_do_not_tell_apart_are_all_named(self, tmp_path):
+        torch = "this is the AURC of torch-uncertainty"
+        ours = "; in our convention it is 0.156667"
+        assert self.audited(tmp_path, {"aurc": 0.196})["aurc"][1] == f"{torch}{ours}"
+        for figure, scale in (("0.20", ""), (20, ", given in percent (× 100)")):
+            _, cause = self.audited(tmp_path, {"aurc": figure})["aurc"]
+            assert cause == f"{torch}{scale}, or the AURC of prefix-mean{scale}{ours}"
+
+    @pytest.mark.parametrize(
+        ("name", "figure", "told"),
+        [
+            ("aurc", 161.4642, "the AURC of fd-shifts, by hyperbolas; in our convention it is 0.156667"),
+            ("aurc", 0.161464, "the AURC of fd-shifts, by hyperbolas, not × 1000; in our convention it is 0.156667"),
+            ("eaurc", 0.063162, "the eAURC of fd-shifts, not × 1000; in our convention it is 0.0666667"),
+            ("eaurc", 6.3162, "the eAURC of fd-shifts, not × 1000, given in percent (× 100); in our convention"),
+            ("aurc_achievable", 0.1275, "the achievable AURC of fd-shifts, not × 1000; in our convention it is 0.115"),
+        ],
+    )
+    def test_fd_shifts_is_named_by_hyperbolas_and_as_a_share(self, tmp_path, name, figure, told):
+        status, cause = self.audited(tmp_path, {name: figure})[name]
+        assert (status, cause.startswith(f"this is {told}")) == ("differs", True), cause
+
     def test_a_folder_is_refused_by_name(self, tmp_path):
         assert self.audited(tmp_path, {"aurc": 0.1567}, "--data", ".") == (
             "demur: .: a folder, and an audit counts single units: give the data as one file per system\n"
@@ -216,6 +240,13 @@ class TestLongTables:
         assert self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch-uncertainty")["aurc"][0] == "match"
         told = self.audited(tmp_path, {"aurc": 0.1958}, "--signature", "torch")
         assert told.startswith("demur: no convention is called torch; ")
+
+    def test_a_section_called_after_a_tool_is_held_against_it(self, tmp_path):
+        own = {"aurc": 0.1567, "fd-shifts": {"aurc": 156.67, "cmax": 1.0}, "torch-uncertainty": {"aurc": 0.2}}
+        found = self.audited(tmp_path, {**own, "emulated": {"geifman": {"aurc": {"value": 0.1958}}}})
+        assert [status for status, _ in found.values()] == ["match"] * 4 + ["differs"]
+        cause = "this is the AURC of torch-uncertainty; in our convention it is 0.156667"
+        assert found["emulated.geifman.aurc.value"][1] == cause
 
     def test_what_is_not_said_is_asked_for(self, tmp_path):
         status, cause = self.audited(tmp_path, {"aurc": 0.1567}, signals="margin")["aurc"]

@@ -73,8 +73,10 @@ def test_they_are_rows_of_tables(folder):
     assert "| sure | AURC, torch-uncertainty | 0.3300 (0.3300 to 0.4800) |\n" in markdown
     assert f"\nSignature: `{line_of(folder)}`\n" in markdown
     header, *rows = demur(folder, "table", "all.json", "--format", "csv", "--rows", "aurc").stdout.splitlines()
-    assert header.endswith(",method,convention")
-    assert "sure,t.csv,aurc,0.33,0.33,0.48,,over_ties,torch-uncertainty" in rows
+    assert header.endswith(",method,convention,signature")
+    shown = dict(re.findall(r"^(\S+): (loss:\S+)$", (folder / "shown.txt").read_text(), re.MULTILINE))
+    assert f"sure,t.csv,aurc,0.33,0.33,0.48,,over_ties,torch-uncertainty,{shown['torch-uncertainty']}" in rows
+    assert rows[0].endswith(f",,{line_of(folder)}")
     latex = demur(folder, "table", "all.json", "--format", "latex").stdout
     assert r"Signature: \texttt{loss:given\textbar\allowbreak{}unit:item" in latex
     assert line_of(folder) in demur(folder, "table", "ours.json", "--format", "sentence").stdout
@@ -147,11 +149,14 @@ def test_compare_tells_what_differs_and_the_bridge(folder):
         (("x", "--from", "demur"), "value: risk 'x', expected a number"),
         (("1", "--from", "demur", "--cmax", "2"), "cmax 2, expected a share"),
         (("1", "--from", "LINE"), "the signature of no known convention"),
+        (("15.666667", "--from", "PERCENT", "--to", "demur", "--cmax", "1"), "aurc of demur: 0.15666667 "),
+        (("419.4444", "--from", "fd-shifts", "--to", "PERCENT", "--cmax", "0.75"), "aurc of demur: 31.45833 "),
     ],
 )
 def test_convert_takes_a_number_over_the_bridge(folder, words, told):
-    strange = line_of(folder).replace("abst:in", "abst:max")
-    found = demur(folder, "convention", "convert", *(strange if word == "LINE" else word for word in words))
+    line = line_of(folder)
+    lines = {"LINE": line.replace("abst:in", "abst:max"), "PERCENT": line.replace("|x:1|", "|x:100|")}
+    found = demur(folder, "convention", "convert", *(lines.get(word, word) for word in words))
     assert told in found.stdout + found.stderr
     assert found.returncode == (0 if found.stdout else 2)
 

@@ -57,7 +57,8 @@ class TestCsv:
         assert (found["augrc"]["level"], found["augrc"]["method"]) == ("0.95", ends.method)
         for name in ("aurc@0.5", "risk@0.2"):
             assert float(found[name]["value"]) == numbers[name].value
-        assert [*found["risk@0.9"].values()] == ["llm", "zero_shot", "risk@0.9", "", "", "", "", ""]
+        line = str(one.selective.signature("llm"))
+        assert [*found["risk@0.9"].values()] == ["llm", "zero_shot", "risk@0.9", "", "", "", "", "", line]
 
     def test_two_runs_are_called_by_their_names_and_so_is_their_difference(self, paired):
         delta = difference(paired, "augrc@C_common")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Decimal
+from itertools import dropwhile, takewhile
 from typing import Any, Literal
 
 from demur.audit.loops.draws import percentile, standard_error
@@ -25,6 +26,7 @@ _NORMAL_KURTOSIS = 3.0
 _FEW = 100
 CUT_OFF = "cut off, not rounded"
 NO_CAUSE = "no known cause"
+THIS_IS = "this is "
 IN_OURS = "; in our convention it is"
 
 
@@ -169,23 +171,34 @@ def _cause(reported: Printed | None, expected: Expected) -> str | None:
         return None
     if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
         return CUT_OFF
-    ways = [(None, expected.value), *expected.otherwise.items()]
-    for way, value in ways:
-        if way is not None and value is not None and reported.agrees(value):
-            return way
+    ways = [("", expected.value), *expected.otherwise.items()]
     scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
-    for way, value in ways:
-        for scale, factor in scales.items():
-            if value is not None and abs(value) > _WORTH_SCALING and reported.agrees(value * factor):
-                return scale if way is None else _scaled(way, scale)
+    plain = [(way, value is not None and reported.agrees(value)) for way, value in ways[1:]]
+    scaled = [
+        (_scaled(way, scale), abs(value) > _WORTH_SCALING and reported.agrees(value * factor))
+        for way, value in ways
+        if value is not None
+        for scale, factor in scales.items()
+    ]
+    if told := _first(plain) or _first(scaled):
+        return told
     cut = {f"{scale}, {CUT_OFF}": factor * (expected.value or 0) for scale, factor in scales.items()}
     cut |= {_scaled(way, CUT_OFF): value for way, value in ways if way and IN_OURS in way and value is not None}
     return next((way for way, value in cut.items() if reported.cuts_off(value)), None)
 
 
+def _first(ways: Sequence[tuple[str, bool]]) -> str | None:
+    """The first way that agrees; if it is a tool's, the tools listed after it that agree too: few digits fit many."""
+    rest = dropwhile(lambda each: not each[1], ways)
+    way, _ = next(rest, ("", False))
+    tools = takewhile(lambda each: each[0].startswith(THIS_IS), rest if way.startswith(THIS_IS) else ())
+    also = [f"or {name.removeprefix(THIS_IS).partition(IN_OURS)[0]}" for name, agrees in tools if agrees]
+    return _scaled(way, ", ".join(also)) or None
+
+
 def _scaled(way: str, scale: str) -> str:
     cause, ours, number = way.partition(IN_OURS)
-    return f"{cause}, {scale}{ours}{number}"
+    return f"{', '.join(filter(None, (cause, scale)))}{ours}{number}"
 
 
 def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from demur.cli.app import TRUST, app
 from demur.cli.plain_values import Commands
 from demur.errors import UserError, literal, located
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 conventions = Commands(help="Say which AURC: definitions of demur and of other tools.", no_args_is_help=True)
 app.add_typer(conventions, name="convention", rich_help_panel=TRUST)
@@ -95,22 +92,26 @@ def convert(
     from demur.quantities.conventions import bridges
     from demur.quantities.coverage import risk_of
 
-    ways = tuple(_named(text, *bridges.convention_of(text)) for text in (source, target))
+    (first, scale), (second, other_scale) = (_named(text) for text in (source, target))
     given, numbers = {"value": value, "cmax": cmax, "first_risk": first_risk, "risk": risk}, dict[str, Fraction]()
     for name, text in given.items():
         with located(name.replace("_", "-")):
             numbers |= {} if text is None else {name: risk_of(text)}
-    number = numbers.pop("value")
-    made = bridges.converted(number, (ways[0], ways[1]), quantity, bridges.KnownOfAnswers(answered=answered, **numbers))
+    number, known = numbers.pop("value") / scale, bridges.KnownOfAnswers(answered=answered, **numbers)
+    made = bridges.converted(number, (first, second), quantity, known) * other_scale
     exact = f" = {made}" if len(str(made)) <= len("0.1234567890123456") and made.denominator != 1 else ""
-    typer.echo(f"{quantity} of {ways[1]}: {float(made):.12g}{exact}")
-    if ways[0] != ways[1] and bridges.ties_matter(*ways):
+    typer.echo(f"{quantity} of {second}: {float(made):.12g}{exact}")
+    if first != second and bridges.ties_matter(first, second):
         typer.echo(
             "It holds where no confidences are equal; with ties, demur evaluate --convention computes it from data."
         )
 
 
-def _named(text: str, name: str | None, _: Mapping[str, str]) -> str:
+def _named(text: str) -> tuple[str, Fraction]:
+    """The convention of a name or a signature, and by which factor its numbers are on another scale there."""
+    from demur.quantities.conventions.bridges import convention_of, scale_of
+
+    name, keys = convention_of(text)
     if name is None:
         raise UserError(f"{literal(text)} is the signature of no known convention, so no bridge leads to it or from it")
-    return name
+    return name, scale_of(name, keys)

@@ -13,6 +13,7 @@ from demur.results.emulated import is_order_dependent
 from demur.results.table import Results
 
 _ONLY_THERE = {"aurc_hyperbola": "AURC by hyperbolas"}
+OURS = "Signature"  # what the line of our own numbers is headed by
 OVER_TIES = "in parentheses the range over all orders of equal confidences"
 
 
@@ -63,7 +64,7 @@ def signatures(results: Results, confidence: str | None = None) -> dict[str, str
     """The signature of our numbers, and by their names those of other conventions, which have no intervals."""
     ours = results.selective.signature(confidence)
     asked = results.selective.conventions
-    return {"Signature": str(ours), **(_of_others(ours, asked) if asked else {})}
+    return {OURS: str(ours), **(_of_others(ours, asked) if asked else {})}
 
 
 def _of_others(ours: Signature, conventions: Sequence[str]) -> dict[str, str]:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from demur.errors import registered
-from demur.report.emulated import signatures
+from demur.report.emulated import OURS, signatures
 from demur.report.escapes import escaped_latex, escaped_markdown, latex_numbers, no_formula
 from demur.report.leaderboard import best_sentence, ranks_text, sentences
 from demur.report.sentence import paper_text
 from demur.report.table_rows import LEADERBOARD, USUAL, Cell, Layout, columns_of_systems, notes, rows_of
 from demur.report.text import shown_interval, title_of
+from demur.results.study import SIGNATURE
 from demur.results.table import Results
 
 
@@ -84,13 +85,12 @@ def csv_text(results: Results, layout: Layout) -> str:
     """One row per number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
     lines = io.StringIO()
     write = csv.writer(lines, lineterminator="\n").writerow
-    others = results.selective.conventions
-    write(
-        ("variant", "system", "metric", "value", "low", "high", "level", "method", *(["convention"] if others else []))
-    )
+    others = ["convention"] if results.selective.conventions else []
+    write(("variant", "system", "metric", "value", "low", "high", "level", "method", *others, SIGNATURE))
     requested = results.study.requested
     level = "0.95" if requested is None else str(requested.level)
     for confidence in results.selective.confidences:
+        signed = signatures(results, confidence)
         for row in rows_of(results, confidence, "csv", layout):
             for system, cell in zip(columns_of_systems(results), row.cells, strict=True):
                 ends: tuple[float | None, float | None, str, str] = (None, None, "", "")
@@ -101,7 +101,7 @@ def csv_text(results: Results, layout: Layout) -> str:
                 elif cell.over_ties is not None:
                     ends = (*cell.over_ties, "", "over_ties")
                 numbers = map(layout.in_full, (cell.value, *ends[:2]))
-                whose = [no_formula(row.convention)] if others else []
+                whose = [*([no_formula(row.convention)] if others else []), signed.get(row.convention or OURS, "")]
                 write((*map(no_formula, (confidence, system, row.name)), *numbers, *ends[2:], *whose))
     return lines.getvalue()
 
@@ -143,17 +143,18 @@ def board_latex(results: Results, layout: Layout) -> str:
 
 def board_csv(results: Results, layout: Layout) -> str:
     """The leaderboard as CSV: one row per system."""
+    signed = signatures(results, results.leaderboard().number.confidence)[OURS]
     lines = io.StringIO()
     write = csv.writer(lines, lineterminator="\n").writerow
     columns = results.leaderboard().to_columns()
-    write(columns)
+    write((*columns, SIGNATURE))
     texts, numbers = ("system", "quantity", "confidence"), ("coverage", "value", "low", "high", "cmax")
     for row in zip(*columns.values(), strict=True):
         cells = dict(zip(columns, row, strict=True))
         cells |= {name: no_formula(cells[name]) for name in texts}
         cells |= {name: layout.in_full(cells[name]) for name in numbers}
         cells["worse_than"] = no_formula(", ".join(cells["worse_than"]))
-        write(cells.values())
+        write((*cells.values(), signed))
     return lines.getvalue()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -170,6 +170,16 @@ _FD_SHIFTS: dict[str, Callable[..., Number | None]] = {
     "aurc_achievable": _on_roc,
     "aurc_hyperbola": lambda curve: _hyperbolas(_sums(curve), len(curve.rows)),
 }
+_HYPERBOLAS = {"aurc": _FD_SHIFTS["aurc_hyperbola"]}
+
+
+def _as_shares(numbers: Mapping[str, Callable[..., Number | None]]) -> dict[str, Callable[..., Number | None]]:
+    def share(loop: Callable[..., Number | None]) -> Callable[..., Number | None]:
+        return lambda curve: None if (value := loop(curve)) is None else value / 1000
+
+    return {name: share(loop) for name, loop in numbers.items()}
+
+
 TOOLS: dict[str, OtherTool] = {
     "fd-shifts": OtherTool("plateau", _FD_SHIFTS),
     "torch-uncertainty": OtherTool(
@@ -187,8 +197,11 @@ TOOLS: dict[str, OtherTool] = {
     "ln": OtherTool("given.last", {"aurc": _log_weights}),
     "sele": OtherTool("given.last", {"aurc": _share_weights}),
 }
-# Known to be reported, and not emulated: they are told where a figure is held against the data.
+# Known to be reported under these names, and emulated under others or not at all: an audit tells them.
 ALSO_REPORTED: dict[str, OtherTool] = {
+    "fd-shifts, by hyperbolas": OtherTool("plateau", _HYPERBOLAS),
+    "fd-shifts, not × 1000": OtherTool("plateau", _as_shares(_FD_SHIFTS)),
+    "fd-shifts, by hyperbolas, not × 1000": OtherTool("plateau", _as_shares(_HYPERBOLAS)),
     "lm-polygraph": OtherTool("given.first", {"aurc": lambda losses: _mean(risks(_rescaled(losses)))}),
     "a plot of torch-uncertainty": OtherTool(
         "given.first",

@@ -48,7 +48,7 @@ _SAY_NOTHING = spelled(
     {
         "wrapper": "metrics results systems summary overall counts queries runs modes",
         "topic": "ranking retrieval detection no_evidence calibration dynamic_k selection population interpretation "
-        "selective selective_prediction confidence_variants variants reliability comparison bootstrap",
+        "selective selective_prediction confidence_variants variants reliability comparison bootstrap emulated",
     }
 )
 _ITSELF = ("value", "point", "estimate", "delta")
@@ -77,7 +77,7 @@ _LONGEST_NUMBER = 60
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a name above a figure can be one of: systems by all they are called, confidences, criteria and folds.
+    """What a name above a figure can be one of: systems by all they are called, confidences, criteria, folds, tools.
 
     An area that does not say where it is cut is cut at the usual coverage, if there is one.
     """
@@ -87,6 +87,7 @@ class Known:
     criteria: frozenset[str] = frozenset()
     folds: Path = ()  # in their order
     usual_coverage: Fraction | None = None
+    conventions: frozenset[str] = frozenset()
 
     def system(self, name: str) -> str | None:
         """The system a section is called after: by its name, or by the name without what its column adds."""
@@ -151,6 +152,7 @@ class Context:
         if plain.startswith("fold") and self.fold is None and (fold := known.member(name, "fold")) is not None:
             return {"fold": fold}
         said = [(attribute, words[plain]) for attribute, words in _WORDS.items() if plain in words]
+        said += [("convention", name)] if name in known.conventions else []
         return dict([(name, meaning) for name, meaning in said if (getattr(self, name) or meaning) == meaning][:1])
 
     def _part(self, plain: str, known: Known) -> Context | None:

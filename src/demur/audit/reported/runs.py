@@ -79,7 +79,8 @@ class OfRuns(Audit):
         def ranks(name: str) -> bool:
             return quantity_named(name) is None and any(is_confidence(items, name) for items in runs.values())
 
-        super().__init__(Known(aliases(runs, self._sides), ranks, usual_coverage=usual), content)
+        known = Known(aliases(runs, self._sides), ranks, usual_coverage=usual, conventions=frozenset(tools.EMULATED))
+        super().__init__(known, content)
         recorded = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
         self._recorded = int(recorded[0]) if recorded else None
 
@@ -136,8 +137,8 @@ class OfRuns(Audit):
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
         if context.draws is None:
-            asked = context.convention if self._stated and context.minus is None else ""
-            ends = tools.range_of_tool(asked, context.quantity, self._rows(context)) if asked else None
+            asked = context.convention if context.minus is None else ""
+            ends = tools.range_of_tool(asked, context.quantity, self._rows(context)) if asked in tools.KNOWN else None
             return replace(super().expected(context), band=ends, within=tools.OVER_TIES if ends else "")
         drawn = [figure for figure in self.figures if figure.context.draws and figure.context.quantity]
         wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
@@ -254,10 +255,10 @@ class OfRuns(Audit):
         if ranked_by is None and context.quantity.name not in conventions.UNRANKED:
             ranked_by = self._usual_confidence(system)
         loss = stated_loss(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
-        tool, minus = self._stated.get("convention", ""), self._sides[0] if context.difference else None
+        tool = context.convention or self._stated.get("convention", "")
         whose = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
         named: dict[str, Any] = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
-        return replace(context, system=system, minus=minus, **named)
+        return replace(context, system=system, minus=self._sides[0] if context.difference else None, **named)
 
     def _usual_confidence(self, system: str) -> str:
         """What ranks the answers where nobody says: a variant by its order, the one signal of a table, or else llm."""

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from demur.audit.figures import IN_OURS, Printed
+from demur.audit.figures import IN_OURS, THIS_IS, Printed
 from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, OtherTool, number, with_abstentions
 from demur.audit.loops.selective import Unit
 from demur.audit.reported.contexts import Context
 from demur.audit.reported.names import ReportedQuantity
 from demur.errors import UserError
 from demur.quantities import Measure
-from demur.quantities.conventions.bridges import convention_of
-from demur.quantities.conventions.signature import MANY, OURS, Signature
+from demur.quantities.conventions.bridges import CONVENTIONS, convention_of, scale_of
+from demur.quantities.conventions.signature import MANY, OURS
 
 _AS_RIGHT = "fd-shifts, with abstentions as the least confident answers of loss 0"
 _AS_WORST = "fd-shifts, with abstentions as the least confident answers of the largest loss"
@@ -55,7 +55,7 @@ def by_tools(
     told = "" if ours is None else f"{IN_OURS} {ours:.6g}"
     for name in known:
         yield (
-            f"this is {named(context, name, loss)}{told}",
+            f"{THIS_IS}{named(context, name, loss)}{told}",
             replace(context, convention=name, loss=loss or context.loss),
         )
 
@@ -82,11 +82,13 @@ def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context]
 
 def stated(line: str) -> dict[str, str]:
     """What a signature says of every figure: whose definition, under which loss, ranked by what; a name, the first."""
-    name, _ = convention_of(line)
+    name, keys = convention_of(line)
     if name == line:
         return {"convention": "" if name == OURS else name}
-    signature = Signature.parse(line)
     if name is None:
         raise UserError("--signature is that of no known convention: demur convention explain says what it means")
-    told = {"convention": "" if name == OURS else name, "loss": signature.loss.partition(".")[0]}
-    return told if signature.conf == MANY else {**told, "confidence": signature.conf}
+    if scale_of(name, keys) != 1:
+        scales = f"--signature has x:{keys['x']}, and the numbers of {name} have x:{CONVENTIONS[name]['x']}"
+        raise UserError(f"{scales}: give that, and a figure on another scale is told to be on it")
+    told = {"convention": "" if name == OURS else name, "loss": keys["loss"].partition(".")[0]}
+    return told if keys["conf"] == MANY else {**told, "confidence": keys["conf"]}

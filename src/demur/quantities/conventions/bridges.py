@@ -15,7 +15,7 @@ from demur.errors import UserError, literal, unknown
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.quantities.conventions.signature import DEFINITION, KEYS, OURS, Signature, meaning
 
-_DEFINING = ("abst", "ties", "start", "rule", "dom", "x")
+_DEFINING = ("abst", "ties", "start", "rule", "dom")  # x is a factor, whoever prints it
 _MUST_AGREE = ("loss", "unit", "abst", "ties", "start", "rule", "dom")
 CONVENTIONS: dict[str, Mapping[str, str]] = {
     OURS: DEFINITION,
@@ -120,6 +120,11 @@ def convention_of(text: str) -> tuple[str | None, Mapping[str, str]]:
     keys = dict(Signature.parse(text).items())
     alike = (name for name, own in CONVENTIONS.items() if all(own[key] == keys[key] for key in _DEFINING))
     return next(alike, None), keys
+
+
+def scale_of(convention: str, keys: Mapping[str, str]) -> Fraction:
+    """By which factor numbers of a signature are larger than those of the convention it is of."""
+    return Fraction(keys["x"]) / Fraction(CONVENTIONS[convention]["x"])
 
 
 def bridge_of(convention: str, quantity: str) -> Bridge:
