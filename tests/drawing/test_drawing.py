@@ -27,7 +27,7 @@ def systems(count):
 
 def every_chart(name):
     return [
-        risk_coverage([RiskCurve(name, "first", [0.5], [0.25], 0.5, mark=(0.5, 0.25, name))], "selective", units=name),
+        risk_coverage([RiskCurve(name, "first", [0.5], [0.25], 0.5, mark=(0.5, 0.25, name))], units=name),
         reliability_diagram([ReliabilityBins(name, "first", [0.5], [0.5], [3])], name, (name, name)),
         histogram(ConfidenceBars("first", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
         cost_chart([CostLine(name, "first", [(0, 0), (0.5, 0.25), (1, 0.3)], 0.2, [(0.5, 0.25, (0.2, 0.3))])]),
@@ -46,7 +46,7 @@ class TestLooks:
         assert len({re.sub('class="[^"]*"', "", marker(50, 50, look.style)) for look in LOOKS}) == len(LOOKS)
 
     def test_eight_systems_in_one_picture_have_a_line_an_end_and_a_key_each(self):
-        tree = ET.fromstring(risk_coverage(systems(8), "selective").standalone())  # noqa: S314  (our own)
+        tree = ET.fromstring(risk_coverage(systems(8)).standalone())  # noqa: S314  (our own)
         texts = ["".join(node.itertext()) for node in tree.iter(f"{SVG}text")]
         for number, look in enumerate(LOOKS):
             lines = [node for node in tree.iter(f"{SVG}path") if node.get("class") == f"line {look.style}"]
@@ -58,7 +58,7 @@ class TestLooks:
         """Where they end at one risk as well."""
         alike = [RiskCurve(f"s{n}", look_at(n).style, [0.2, 0.9], [0.1, 0.2], 0.9) for n in range(8)]
         for curves in (systems(8), alike):
-            tree = ET.fromstring(risk_coverage(curves, "selective").standalone())  # noqa: S314  (our own)
+            tree = ET.fromstring(risk_coverage(curves).standalone())  # noqa: S314  (our own)
             ends = [float(node.get("y")[:-1]) for node in tree.iter(f"{SVG}text") if node.get("class") == "end"]
             plot = 400 - 34 - 46
             assert min(abs(a - b) for a, b in pairwise(sorted(ends))) * plot / 100 >= 15
@@ -123,7 +123,7 @@ class TestStandalone:
     def test_every_class_that_is_drawn_has_a_rule_or_is_plain_text(self):
         band = RiskBand([0.5], [0.1], [0.3], [0.0], [0.4], stepped=True)
         full = RiskCurve("x", "first", [0.5], [0.2], 0.5, (0.2, 0.2), [(0.0, 0.1), (0.5, 0.2)], band)
-        drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full], "generalized")))
+        drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full])))
         style = re.search("<style>(.*?)</style>", drawn, re.DOTALL)[1]
         names = {name for names in re.findall('class="([^"]*)"', drawn) for name in names.split()}
         assert {name for name in names if f".{name}" not in style} == {"end", "pointwise"}
@@ -136,7 +136,7 @@ class TestStandalone:
 
 def test_risks_below_nothing_are_inside_the_frame():
     """A loss of one's own may be negative."""
-    picture = risk_coverage([RiskCurve("", "first", [0.5, 1.0], [-2.0, -1.0], 1.0)], "selective")
+    picture = risk_coverage([RiskCurve("", "first", [0.5, 1.0], [-2.0, -1.0], 1.0)])
     heights = [float(y) for y in re.findall(r'<svg x="[^"]*" y="([\d.]+)%"><circle', picture.svg)]
     assert len(heights) == 2
     assert all(0 <= height <= 100 for height in heights)

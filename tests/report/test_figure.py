@@ -154,7 +154,7 @@ class TestRiskCoverage:
         for shade in shades:
             assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
-        assert not risk_curve(results_of(content), "zero_shot", "llm", "selective").band.stepped
+        assert not risk_curve(results_of(content), "zero_shot", "llm").band.stepped
         [drawn] = decision(results_of(content), None)["confidences"]
         band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["svg"])[1]
         assert len(re.findall("[Mlhv]", band)) == 6, "three spots an edge"

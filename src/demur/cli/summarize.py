@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,28 +59,22 @@ def summarize(
 
     files = parts_of(parts)
     check_target(output, files)
-    if reading.every_row_its_own_cluster:
-        raise UserError(
-            "--every-row-its-own-cluster: parts are merged by cluster; give rows that share nothing a column"
-        )
-    labels = {name: text for name, text in options.groups(group).items() if text}
-    if nowhere := [name for name, text in options.groups(group).items() if not text]:
+    labels: Any = options.groups(group)
+    if nowhere := [name for name, text in labels.items() if not text]:
         raise UserError(f"--group {literal(nowhere[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
-    turned, voice = tuple(lower_is_surer or ()), Spoken(quiet=quiet)
-    given = reading.given(loss=loss, lower_is_surer=turned)
-    understood = settled([files[0]], given, confidence, voice, seedless=False)
     asked = PartReading(
-        understood.confidence,
-        understood.columns[0],
-        reading.instrument,
-        replace(reading.table, probability=tuple(probability or ()), group=labels or None),
+        confidence,
+        instrument=reading.instrument,
+        options=replace(reading.table, probability=tuple(probability or ()), group=labels or None),
         mode=reading.mode,
         experiment=reading.experiment,
-        loss=understood.loss,
-        lower_is_surer=turned,
+        lower_is_surer=tuple(lower_is_surer or ()),
         most_bins=MOST if bins is None else bins,
         loss_digits=loss_digits,
     )
+    voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=asked.lower_is_surer)
+    understood = settled([files[0]], given, confidence, voice, seedless=False)
+    asked = replace(asked, confidence=understood.confidence, columns=understood.columns[0], loss=understood.loss)
     with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as at_work:
         made = summarized(files, asked, at_work, advance)
     voice.tell(understood.notes)

@@ -54,12 +54,12 @@ def beside_curves(curves: Sequence[RiskCurve], points: Sequence[OutsidePoint]) -
     heights += [height for point in points for height in (point.risk, *(point.risk_interval or ()))]
     top = max(heights, default=0.0)
     unnamed = [replace(curve, label="") for curve in curves]
-    frame, picture = risk_frame(curves, top), risk_coverage(unnamed, "selective", top=top, size=_SIZE)
+    frame, picture = risk_frame(curves, top), risk_coverage(unnamed, top=top, size=_SIZE)
     apart = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
     marks = [part for draw in (_lines, _bars, _shape) for point in points for part in draw(frame, point)]
     told = "; ".join(f"{point.label}: {point.risk:.4g} at a coverage of {point.coverage:.1%}" for point in points)
     parts = [*picture.parts, *marks, *_names(frame, points, apart)]
-    words = f"{curves_in_words(curves, 'selective')} Beside them {told}."
+    words = f"{curves_in_words(curves)} Beside them {told}."
     return replace(picture, parts=parts, words=words, keys=[(curve.style, curve.label) for curve in curves], data={})
 
 

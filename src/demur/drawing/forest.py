@@ -59,11 +59,11 @@ def bar_strip(share: float, style: str) -> str:
     return _strip([element("rect", width=place(100 * share), height="100%", class_=f"bar {style}")])
 
 
-def scale_strip(frame: Frame, *, percent: bool = False) -> str:
+def scale_strip(frame: Frame) -> str:
     """The round numbers of a scale, for the head of the column of strips."""
     numbers = ticks(*frame.xs)
     few = numbers[:: (len(numbers) + _FEW_TICKS - 1) // _FEW_TICKS]
-    texts = [(frame.across(number), number_text(number, percent)) for number in few]
+    texts = [(frame.across(number), number_text(number)) for number in few]
     return _strip([label((x, 100), text, shift=(0, -5)) for x, text in texts])
 
 

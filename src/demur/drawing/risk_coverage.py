@@ -4,11 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Literal
 
 from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, place, plane, steps, visible
-
-Kind = Literal["selective", "generalized"]
 
 MOST_MARKERS = 40
 _MIDDLE = 0.5
@@ -67,18 +64,17 @@ class RiskCurve:
 
 def risk_coverage(
     curves: Sequence[RiskCurve],
-    kind: Kind,
     *,
     top: float | None = None,
     units: str = "items that are answered",
     size: tuple[float, float] = (760, 400),
 ) -> Picture:
-    """Curves of one kind of risk in one frame that reaches up to `top`, or to the highest of them."""
+    """Curves in one frame that reaches up to `top`, or to the highest of them."""
     frame = risk_frame(curves, top)
     parts = [element("rect", width="100%", height="100%", class_="area")]
     parts += frame.axes(
         f"coverage (share of all {units})",
-        f"{kind} risk",
+        "selective risk",
         percent="xy" if any(curve.share for curve in curves) else "x",
     )
     paths = [path for draw in (_band, _references, _steps) for curve in curves for path in draw(frame, curve)]
@@ -93,7 +89,7 @@ def risk_coverage(
     parts += [at(0, 0, ring, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
     data = {"data_bottom": repr(float(frame.ys[0])), "data_top": repr(float(frame.ys[1]))}
     keys = [(curve.style, curve.label) for curve in curves]
-    return Picture(*size, curves_in_words(curves, kind), parts, "curves", keys, data, _MARGINS)
+    return Picture(*size, curves_in_words(curves), parts, "curves", keys, data, _MARGINS)
 
 
 def risk_frame(curves: Sequence[RiskCurve], top: float | None = None) -> Frame:
@@ -103,9 +99,9 @@ def risk_frame(curves: Sequence[RiskCurve], top: float | None = None) -> Frame:
     return Frame(ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04))
 
 
-def curves_in_words(curves: Sequence[RiskCurve], kind: Kind) -> str:
+def curves_in_words(curves: Sequence[RiskCurve]) -> str:
     """What a reader who cannot see the curves is told."""
-    return f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
+    return f"Selective risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
 
 
 def _ends_in_words(curve: RiskCurve) -> str:

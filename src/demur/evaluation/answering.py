@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.errors import UserError, unknown
 from demur.evaluation.beside import everybody, files_beside
-from demur.evaluation.data import entries_of, folders_among
+from demur.evaluation.data import entries_of, folders_among, several
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels, asked_groups
 from demur.facts.instruments import BY_ITEMS
@@ -54,25 +54,18 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     folders = folders_among(entries)
     _check_route(said, folders, len(entries))
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
-    understood = settled(
-        [first_parts.get(n, each) for n, each in enumerate(entries)],
-        given,
-        settings.confidence,
-        voice,
-        seedless=seedless,
-    )
+    shown = [first_parts.get(n, each) for n, each in enumerate(entries)]
+    understood = settled(shown, given, settings.confidence, voice, seedless=seedless)
     with understood.explaining():
         how: Any = {"columns": understood.columns, "options": labels.options(table), "instrument": given.instrument}
-        modes, experiments = (_tuple(said.get(name)) for name in ("mode", "experiment"))
+        which = {name: several(said.get(name)) for name in ("mode", "experiment")}
         if folders:
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
-            kept = {"lower_is_surer": settings.lower_is_surer, "workers": said.get("workers", 1)}
-            kept["route"] = said.get("route", "summaries")
-            read_folders(
-                entries, folders, understood, {**said, **how, **kept, "mode": modes, "experiment": experiments}
-            )
-        runs = labels.joined(read_inputs(entries, modes=modes, experiments=experiments, counts=True, **how))
+            kept = {"lower_is_surer": settings.lower_is_surer, "workers": 1, "route": ROUTES[0]}
+            read_folders(entries, folders, understood, {**kept, **said, **how, **which})
+        how |= {"modes": which["mode"], "experiments": which["experiment"], "counts": True}
+        runs = labels.joined(read_inputs(entries, **how))
     understood = understood.of(runs)
     voice.tell(understood.notes)
     return evaluated(
@@ -105,7 +98,7 @@ def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
         if said.get(name) is not None and twice:
             raise UserError(f"{name} and {', '.join(twice)} say the same: leave out one of them")
     checked_time(said.get("created_at"))
-    return {**said, **{name: _tuple(said[name]) for name in _LISTS if name in said}}
+    return {**said, **{name: several(said[name]) for name in _LISTS if name in said}}
 
 
 def _plan(said: Mapping[str, Any]) -> tuple[Plan, bool]:
@@ -166,8 +159,3 @@ def _listed(given: Any) -> list[Any]:
     if isinstance(given, str):
         return [part.strip() for part in given.split(",")]
     return [*given] if isinstance(given, Iterable) else [given]
-
-
-def _tuple(given: Any) -> tuple[Any, ...]:
-    """Several, or one alone."""
-    return tuple(given) if isinstance(given, (list, tuple)) else () if given is None else (given,)

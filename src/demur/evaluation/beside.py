@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, shown
-from demur.evaluation.data import is_data
+from demur.evaluation.data import is_data, several
 from demur.facts.items import Items
 from demur.facts.points import NumbersOfPoint, typed_point
 from demur.facts.raters import RaterAnswers
@@ -23,7 +23,7 @@ def everybody(said: Mapping[str, Any], runs: Sequence[Items], columns: Mapping[s
         name: given if isinstance(given, RaterAnswers) else read_rater(given, columns)
         for name, given in (said.get("raters") or {}).items()
     }
-    points = [point for given in _each(said.get("points")) for point in _points(given)]
+    points = [point for given in several(said.get("points")) for point in _points(given)]
     numbers = {name: said.get(name) for name in ("margin", "handover_threshold")}
     return Beside(raters, points, _forced(said.get("forced"), runs, columns), **numbers)
 
@@ -32,12 +32,8 @@ def files_beside(said: Mapping[str, Any]) -> list[str | Path]:
     """The files they are read from."""
     forced = said.get("forced")
     tables = [*(said.get("raters") or {}).values(), *(forced.values() if isinstance(forced, Mapping) else [forced])]
-    listed = [given for given in _each(said.get("points")) if _is_file(given)]
+    listed = [given for given in several(said.get("points")) if _is_file(given)]
     return [path for path in (*listed, *tables) if isinstance(path, (str, Path))]
-
-
-def _each(given: Any) -> Sequence[Any]:
-    return [] if given is None else given if isinstance(given, (list, tuple)) else [given]
 
 
 def _is_file(given: Any) -> bool:

@@ -57,12 +57,10 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
             f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
             f"--intersection-only compares the {len(shared)} they share"
         )
-    if len({items.count is None for items in systems.values()}) > 1:
-        one, other = (
-            next(name for name, items in systems.items() if (items.count is None) is kind) for kind in (False, True)
-        )
+    counted = {items.count is not None: shown(name) for name, items in reversed([*systems.items()])}
+    if len(counted) > 1:
         raise UserError(
-            f"{shown(one)} is a summary, {shown(other)} is not: not paired; summarize both (demur summarize)"
+            f"{counted[True]} is a summary, {counted[False]} is not: not paired; summarize both (demur summarize)"
         )
     included = shared.difference(*(items.failed for items in systems.values()))
     if not included:

@@ -116,18 +116,11 @@ class Items:
             answered=answered[order],
             nan_answer=(raw.given.is_(State.NUMBER) & np.isnan(raw.given.values))[order],
             signals=MappingProxyType({name: column.take(order) for name, column in raw.signals.items()}),
-            instrument=raw.instrument,
-            noun=raw.noun,
             source=source,
             losses=raw.loss.losses(answered).take(order) if raw.loss else None,
-            labels=raw.labels,
-            independent=raw.independent,
             ignored_answers=int(ignored.sum()),
-            failed_units=raw.failed_units,
             groups={name: grouping.take(order) for name, grouping in raw.groups.items()},
-            repeats=raw.repeats,
-            probabilities=raw.probabilities,
-            numbered=raw.numbered,
+            **{name: getattr(raw, name) for name in _AS_READ},
         )
 
     def __len__(self) -> int:
@@ -253,6 +246,7 @@ def summed(places: Indices, counts: Integers | None, length: int) -> Integers:
     return np.bincount(places, counts, length).astype(np.int64)
 
 
+_AS_READ = ("instrument", "noun", "labels", "independent", "failed_units", "repeats", "probabilities", "numbered")
 _PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
 
 

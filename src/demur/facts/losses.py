@@ -35,7 +35,7 @@ class LossColumn:
     maximum: float | None = None
 
     def __post_init__(self) -> None:
-        if self.score_range is not None and not _is_range(*self.score_range):
+        if self.score_range is not None and not -math.inf < self.score_range[0] < self.score_range[1] < math.inf:
             low, high = self.score_range
             raise UserError(f"score range {low:g}:{high:g}, expected two numbers, the lower one first")
         if self.maximum is not None and not 0 < self.maximum < math.inf:
@@ -165,10 +165,6 @@ def is_flag(column: Column) -> Flags:
     good = column.within(0, 1, whole=True)
     good[column.other.where(lambda value: isinstance(value, bool))] = True
     return good
-
-
-def _is_range(low: float, high: float) -> bool:
-    return math.isfinite(low) and math.isfinite(high) and low < high
 
 
 def _fractional_digits(values: Floats, low: float, high: float) -> int | None:

@@ -64,7 +64,10 @@ def rankings_of(
     queries = {
         "post": range(size) if posts is None else posts,
         "criterion": ["all"] * size if criteria is None else criteria,
-        **{name: _as_lists(values) for name, values in {"gold": gold, "ranked": ranked, **optional}.items()},
+        **{
+            name: [row.tolist() if isinstance(row, (np.ndarray, np.generic)) else row for row in rows]
+            for name, rows in {"gold": gold, "ranked": ranked, **optional}.items()
+        },
     }
     builder = RankingsBuilder()
     for start in range(0, size, _BATCH):
@@ -77,11 +80,6 @@ def _split_grades(gold: Sequence[Any], optional: Mapping[str, Sequence[Any]]) ->
     if "grades" in optional or not all(isinstance(judged, Mapping) for judged in gold):
         raise UserError("grades come as a dict of every query's gold ids, or as lists beside all of them: give one")
     return [[*judged] for judged in gold], {**optional, "grades": [[*judged.values()] for judged in gold]}
-
-
-def _as_lists(rows: Iterable[Any]) -> list[Any]:
-    """Rows of arrays, as a retriever gives them, as lists."""
-    return [row.tolist() if isinstance(row, (np.ndarray, np.generic)) else row for row in rows]
 
 
 def rankings_from(queries: Iterable[Query]) -> Rankings:

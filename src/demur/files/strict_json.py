@@ -72,13 +72,17 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
             _check_halves(parsed)
     except json.JSONDecodeError as error:
         raise UserError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise UserError("not valid JSON: nested too deeply") from None
-    except UserError:
-        raise
-    except ValueError:  # the interpreter's limit on the digits of an integer
-        raise UserError("not valid JSON: an integer of too many digits") from None
+    except (RecursionError, ValueError) as error:
+        raise unparsed(error) from None
     return parsed
+
+
+def unparsed(error: Exception) -> UserError:
+    """Why a parser gave up: nested too deeply, or the interpreter's limit on the digits of an integer."""
+    if isinstance(error, UserError):
+        return error
+    what = "nested too deeply" if isinstance(error, RecursionError) else "an integer of too many digits"
+    return UserError(f"not valid JSON: {what}")
 
 
 def decoder(constant: Callable[[str], Any] | None = None) -> json.JSONDecoder:

@@ -10,7 +10,7 @@ from typing import Any
 
 from demur.errors import UserError, shown
 from demur.files.limits import FILE, MEMBER
-from demur.files.strict_json import decoder
+from demur.files.strict_json import decoder, unparsed
 from demur.read.stream import stream
 
 _CHUNK = 1 << 16
@@ -89,12 +89,8 @@ class JsonCursor:
                 if not (cut and self._more()):
                     where = "it ends early" if cut and error.pos >= len(self._text) else error.msg
                     raise UserError(f"not valid JSON: {where}") from None
-            except RecursionError:
-                raise UserError("not valid JSON: nested too deeply") from None
-            except UserError:
-                raise
-            except ValueError:  # the interpreter's limit on the digits of an integer
-                raise UserError("not valid JSON: an integer of too many digits") from None
+            except (RecursionError, ValueError) as error:
+                raise unparsed(error) from None
             else:
                 if end + _CUT_NUMBER < len(self._text) or not self._more():
                     self._at = end

@@ -130,7 +130,8 @@ def _entry(row: Json, metric: str) -> LogEntry:
             raise UserError(f"{shown(metric)} is {literal(row[metric])}, expected a number")
         choices = _choices(row, answers)
         if choices:
-            picked = _picked(choices, metric)
+            weights = _weights(choices, metric)
+            picked = weights.index(max(weights))
             _check_pick(row, metric, picked)
             return LogEntry(
                 where=where,
@@ -175,11 +176,6 @@ def _weights(choices: Sequence[_Choice], metric: str) -> list[float]:
     """What the metric picks by: the log-likelihoods, or those for each character or byte."""
     length = _UNIT_OF_LENGTH.get(metric)
     return [choice.loglikelihood / (length(choice.text) or 1 if length else 1) for choice in choices]
-
-
-def _picked(choices: Sequence[_Choice], metric: str) -> int:
-    weights = _weights(choices, metric)
-    return weights.index(max(weights))
 
 
 def _check_pick(row: Json, metric: str, picked: int) -> None:

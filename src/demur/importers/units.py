@@ -101,14 +101,10 @@ class ImportedUnits:
         if self._clusters.distinct == self.rows:
             message = f"cluster: {self.rows} of {self.rows} units are their own cluster: {_INDEPENDENT}"
             self.facts.warn("independent_rows", message)
-        elif not self._groups_rows:
+        elif not self.options.cluster and not self.options.choices.get("cluster_regex"):
             counted = f"{self._clusters.distinct} for {self.rows} units"
             message = f"cluster: each question is its own cluster ({counted}): {_INDEPENDENT}"
             self.facts.warn("independent_rows", message)
-
-    @property
-    def _groups_rows(self) -> bool:
-        return bool(self.options.cluster or self.options.choices.get("cluster_regex"))
 
     def header(self) -> Json:
         """The first line: where the units come from, how they were made, and how many there are of each kind."""
@@ -119,7 +115,9 @@ class ImportedUnits:
             "cluster": facts.mapping.get("cluster") or options.cluster or facts.mapping["item"],
             "score_range": options.score_range,
             "groups": dict(options.groups),
-            "signals": {name: self._origin(name) for name in self.filled},
+            "signals": {
+                name: options.confidences.get(name) or facts.signal_paths.get(name, name) for name in self.filled
+            },
             "abstain": [*self.rules.counts],
         }
         return {
@@ -243,9 +241,6 @@ class ImportedUnits:
                 raise UserError(f"{where} appears twice; logs of several runs are imported one at a time")
             if short_hash(key) in suspects:
                 seen.add(key)
-
-    def _origin(self, name: str) -> str:
-        return self.options.confidences.get(name) or self.facts.signal_paths.get(name, name)
 
 
 def _scale(text: str) -> tuple[Decimal, Decimal]:

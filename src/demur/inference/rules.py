@@ -55,14 +55,17 @@ def rule(name: str) -> Callable[[Rule], Rule]:
     return register
 
 
+def _by_losses(counted: Counted, enough: str, few: str, signed: str) -> Choice:
+    """By how many clusters hold a loss in the number's own range; with few, by whether it can be negative."""
+    if not counted.number:
+        return Choice(why_none=NO_LOSS)
+    return Choice(enough if counted.number >= ENOUGH_TO_STUDENTISE else few if counted.low >= 0 else signed)
+
+
 @rule("area")
 def area(counted: Counted, _: float) -> Choice:
     """Studentised while enough clusters hold a loss in the number's own range, else on the log scale."""
-    if not counted.number:
-        return Choice(why_none=NO_LOSS)
-    if counted.number >= ENOUGH_TO_STUDENTISE:
-        return Choice("studentised")
-    return Choice("analytic_log" if counted.low >= 0 else "analytic")
+    return _by_losses(counted, "studentised", "analytic_log", "analytic")
 
 
 @rule("excess")
@@ -76,11 +79,7 @@ def excess(counted: Counted, number: float) -> Choice:
 @rule("risk")
 def risk(counted: Counted, _: float) -> Choice:
     """Expanded percentile, as a risk at a coverage has no influence function; with few losses on the log scale."""
-    if not counted.number:
-        return Choice(why_none=NO_LOSS)
-    if counted.number >= ENOUGH_TO_STUDENTISE:
-        return Choice("expanded_percentile")
-    return Choice("bootstrap_log" if counted.low >= 0 else "t_interval")
+    return _by_losses(counted, "expanded_percentile", "bootstrap_log", "t_interval")
 
 
 @rule("share_of_units")

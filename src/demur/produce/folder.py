@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,21 +102,13 @@ class TextFolder:
             return None
         return content
 
-    def keep_evidence(self, person: str, quotes: Mapping[str, list[str]]) -> None:
-        """Quotes that are in the transcript, on disk when this returns."""
-        self._keep("evidence", person, dict(quotes))
-
-    def keep_reasons(self, person: str, mode: str, sample: int, texts: Json) -> None:
-        """What the model wrote beside a score, if it is wanted."""
-        if self.reasons:
-            self._keep(mode, f"{person}.{sample}", texts)
-
     def remove(self) -> None:
         """Nothing of it is left, unless it is wanted."""
         if not self.reasons and self.path.exists():
             shutil.rmtree(self.path)
 
-    def _keep(self, kind: str, name: str, content: Json) -> None:
+    def keep(self, kind: str, name: str, content: Json) -> None:
+        """Quotes that are in the transcript, or what the model wrote beside a score: on disk when this returns."""
         folder = self.path / kind
         for each in (self.path, folder):
             each.mkdir(mode=0o700, exist_ok=True)

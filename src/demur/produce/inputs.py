@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,7 +72,8 @@ def read_inputs_of(settings: ProduceSettings, folder: Path) -> Inputs:
     named = {"truth": data.truth, "split": data.split, "interruptions": data.interruptions}
     named |= {"reference_split": data.reference_split, "chunk_scores": data.chunk_scores} if few_shot else {}
     hashes: Json = {name: fingerprint(read_bytes(folder / path)) for name, path in named.items() if path}
-    hashes |= {"prompts": prompts.sha256, "schema": prompts.schema_sha256}
+    schemas = json.dumps([prompts.evidence_schema, prompts.score_schema])
+    hashes |= {"prompts": prompts.sha256, "schema": fingerprint(schemas.encode())}
     chunked = _chunk_scores(folder / data.chunk_scores, scale) if few_shot and data.chunk_scores else None
     reading = TranscriptFolder(root, data.speaker, windows)
     files = tuple(folder / path for path in named.values() if path)

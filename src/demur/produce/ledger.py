@@ -59,10 +59,6 @@ class Ledger:
             mode, person, step, sample = record["key"]
             self._take(record["kind"], (mode, person, step, sample), record)
 
-    def reopen_failed(self) -> None:
-        """Failures are tried again; until one is done, it stays a failure in the journal."""
-        self.failed.clear()
-
     def is_final(self, case: Case) -> bool:
         """Whether nothing more is to be done."""
         return case in self.done or case in self.failed

@@ -80,7 +80,7 @@ class Assessor:
         if assess.on_ungrounded == "fail" and any(answer.value.values()) and not any(kept.values()):
             rejected = {"rejected": sum(map(len, answer.value.values()))}
             raise ParticipantFailure("evidence_ungrounded", "evidence", 1, numbers=rejected)
-        self.texts.keep_evidence(person, kept)
+        self.texts.keep("evidence", person, kept)
         self.ledger.append("evidence", key, {"items": counts})
         return kept
 
@@ -122,7 +122,8 @@ class Assessor:
             numbers = counts | failure.numbers
             raise ParticipantFailure("consistency_incomplete", step, number, status, tries, numbers) from None
         tokens = self._tokens(key, answer.tokens, answer.text)
-        self.texts.keep_reasons(person, mode, number, {item: {**one.text} for item, one in answer.value.items()})
+        if self.texts.reasons:
+            self.texts.keep(mode, f"{person}.{number}", {item: {**one.text} for item, one in answer.value.items()})
         self.ledger.append("sample", key, {**_plain(answer.value), "tokens": tokens})
 
     def _tokens(self, key: Key, entries: Any, text: str) -> Json | None:

@@ -105,7 +105,7 @@ class Production:
         ledger = Ledger(journal)
         ledger.replay(records)
         if self.options.retry_failed:
-            ledger.reopen_failed()
+            ledger.failed.clear()  # until one is done, it stays a failure in the journal
         return ledger
 
     def _begun(self, endpoint: Endpoint) -> Json:

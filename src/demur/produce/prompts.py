@@ -133,11 +133,6 @@ class PromptFolder:
     def _items(self) -> Iterable[str]:
         return self.instrument.items
 
-    @property
-    def schema_sha256(self) -> str:
-        """Of both schemas."""
-        return fingerprint(json.dumps([self.evidence_schema, self.score_schema]).encode())
-
 
 def _marked(kind: str, text: str) -> str:
     """Text between marks that hold a hash of it: no text can hold its own, so none can close them."""

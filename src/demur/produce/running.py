@@ -28,7 +28,9 @@ def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callabl
         waiting = iter(people)
         try:
             while True:
-                _fill(pool, pending, waiting, assess, pace)
+                # So many participants under way as there may be requests: the others wait here, not in memory.
+                while len(pending) < pace.concurrency and (person := next(waiting, None)) is not None:
+                    pending.add(pool.submit(_timed, assess, person, pace))
                 if not pending:
                     return
                 done, pending = wait(pending, timeout=_GLANCE, return_when=FIRST_COMPLETED)
@@ -44,18 +46,6 @@ def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callabl
             raise UserError(f"the run folder cannot be written ({error.strerror})") from None
         finally:
             pace.stop.set()
-
-
-def _fill(
-    pool: ThreadPoolExecutor,
-    pending: set[Future[tuple[list[ParticipantFailure], float]]],
-    waiting: Iterator[str],
-    assess: Assess,
-    pace: Pace,
-) -> None:
-    """So many participants under way as there may be requests: the others wait here, not in memory."""
-    while len(pending) < pace.concurrency and (person := next(waiting, None)) is not None:
-        pending.add(pool.submit(_timed, assess, person, pace))
 
 
 def _timed(assess: Assess, person: str, pace: Pace) -> tuple[list[ParticipantFailure], float]:

@@ -165,7 +165,7 @@ class Curve(Tabular):
             return f"<div>{table}</div>"
         overall = float(self.overall_risk)
         drawn = RiskCurve("", LOOKS[0].style, coverage, risk, self.cmax, (overall, overall))
-        picture = risk_coverage([drawn], "selective", units="units that are answered", size=(480, 300))
+        picture = risk_coverage([drawn], units="units that are answered", size=(480, 300))
         return f"<div>{picture.standalone()}{table}</div>"
 
     @property

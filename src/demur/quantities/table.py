@@ -210,11 +210,6 @@ class Table:
         return answers.astype(np.float64)
 
     @cached_property
-    def informative(self) -> int:
-        """How many clusters hold an answered unit with a loss: what the uncertainty of an area rests on."""
-        return len(np.unique(self.levels.cluster[self.level_loss[self.levels.step] != 0]))
-
-    @cached_property
     def cells(self) -> int:
         """How wide the arrays of one replicate are."""
         return max(self.plateaus.cells, self.levels.cells, self.clusters)

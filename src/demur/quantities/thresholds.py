@@ -9,7 +9,6 @@ from typing import Any
 from demur.quantities.coverage import RiskCoverage, threshold_of
 from demur.quantities.influence import on_coverage_at_threshold, on_risk_at_threshold
 from demur.quantities.registry import Parameter, quantity
-from demur.quantities.table import Table
 
 THRESHOLD = Parameter("threshold=T", threshold_of, "threshold=0.7", spoken=lambda text: text.replace("=", " "))
 _MOST_DIGITS = 17
@@ -42,14 +41,6 @@ def typed_threshold(threshold: float, next_lower: float) -> str:
     return repr(float(threshold))
 
 
-def _accepted_of_units(table: Table, threshold: float) -> tuple[Any, Any, int]:
-    return table.accepted(threshold)[1], table.cluster_units, 1
-
-
-def _loss_of_accepted(table: Table, threshold: float) -> tuple[Any, Any, int]:
-    return *table.accepted(threshold), table.divisor
-
-
 @_at_threshold(
     "coverage@threshold=T",
     of="curve",
@@ -59,7 +50,7 @@ def _loss_of_accepted(table: Table, threshold: float) -> tuple[Any, Any, int]:
     loss_free=True,
     intervals=("ratio", "difference"),
     influence=on_coverage_at_threshold,
-    sums=_accepted_of_units,
+    sums=lambda table, threshold: (table.accepted(threshold)[1], table.cluster_units, 1),
     limits=lambda _, __: (0.0, 1.0),
 )
 def coverage_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
@@ -88,7 +79,7 @@ def coverage_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
     undefined="nothing is accepted at this threshold",
     intervals=("ratio", "difference"),
     influence=on_risk_at_threshold,
-    sums=_loss_of_accepted,
+    sums=lambda table, threshold: (*table.accepted(threshold), table.divisor),
     limits=lambda worst, _: (0.0, worst),
 )
 def risk_at_threshold(curve: RiskCoverage, threshold: float) -> Any:

@@ -85,7 +85,8 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
         table, clusters = table.take(kept), clusters.take(kept)
     items = _items(table, roles, clusters, instrument)
     repeats = _repeats(table, roles, items)
-    rows = UnitRows(table, clusters, items, repeats, _no_causes(table.rows), failed_clusters)
+    no_causes = Codes(np.zeros(table.rows, dtype=np.intp), [None])
+    rows = UnitRows(table, clusters, items, repeats, no_causes, failed_clusters)
     if instrument and rows.is_repeated and options.repeats == "units":
         raise UserError(f"{instrument.name} has every item once: --repeats first or --repeats vote makes it so")
     return replace(rows, causes=_causes(rows.named(), roles, options.failed_units))
@@ -139,10 +140,6 @@ def _repeats(table: Cells, roles: Roles, items: Codes) -> Codes | None:
     if wrong is not None:
         raise UserError(f"item {literal(items[wrong])}: repeat {literal(repeats[wrong])}, expected an integer from 1")
     return repeats
-
-
-def _no_causes(count: int) -> Codes:
-    return Codes(np.zeros(count, dtype=np.intp), [None])
 
 
 def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:

@@ -98,7 +98,8 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
         lines += [*_groups(results, confidence), *_beside(results, confidence), *_costs(results, confidence)]
-        lines += [*_others(results, confidence), *_signatures(results, confidence)]
+        lines += _others(results, confidence)
+        lines += [f"{whose}: {line}" for whose, line in signatures(results, confidence).items()]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
     lines += [
@@ -264,10 +265,6 @@ def _others(results: Results, confidence: str) -> Iterator[str]:
         yield from ["", *table([("  in other conventions", *labels), *cells], to_the_left=(0,))]
         yield OVER_TIES
         yield from (f"{row.title}: {note}" for row in rows for note in row.notes)
-
-
-def _signatures(results: Results, confidence: str) -> Iterator[str]:
-    yield from (f"{whose}: {line}" for whose, line in signatures(results, confidence).items())
 
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:

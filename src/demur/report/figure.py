@@ -147,7 +147,7 @@ def _risk_coverage(results: Results, width: float) -> Figure:
     for panel, confidence in zip(axes, confidences, strict=True):
         for index, system in enumerate(results.systems):
             if results.curves[system, confidence].defined:
-                _curve(panel, risk_curve(results, system, confidence, "selective"), look_at(index))
+                _curve(panel, risk_curve(results, system, confidence), look_at(index))
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)

@@ -24,17 +24,13 @@ def paper_text(results: Results, layout: Layout) -> str:
     """A paragraph of results and one of methods."""
     layout = Layout(layout.rows, _SENTENCE_DIGITS if layout.digits is None else layout.digits)
     found = [_counted(results), *_answered(results)]
-    for name in layout.names(results, "table") if layout.rows else [_usual(results)]:
+    usual = results.selective.headline.quantity if len(results.systems) > 1 else AREA
+    for name in layout.names(results, "table") if layout.rows else [usual]:
         found += _about(results, Key("", name, results.selective.confidences[0]), layout)
     board = board_to_show(results)
     if board is not None and not layout.rows:
         found.append(best_sentence(results, board))
     return "\n\n".join(inert(" ".join(part)) for part in (found, [*_methods(results)])) + "\n"
-
-
-def _usual(results: Results) -> str:
-    """The number to report: what systems are compared by, or the whole area of one."""
-    return results.selective.headline.quantity if len(results.systems) > 1 else AREA
 
 
 def _names(results: Results) -> list[str]:

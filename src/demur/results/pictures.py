@@ -7,31 +7,31 @@ from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.html import html_pictures, html_table
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.looks import look_at
-from demur.drawing.risk_coverage import Kind, RiskBand, RiskCurve, risk_coverage
+from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.quantities import Measure
-from demur.results.parts import Band, ReliabilityTable, Vertices
+from demur.results.parts import ReliabilityTable, Vertices
 from demur.results.table import Results
 
 _PIECES = 12
 _NOTEBOOK_SIZE = (480, 300)
 
 
-def risk_curve(results: Results, system: str, confidence: str, kind: Kind, label: str = "") -> RiskCurve:
-    """One kind of risk of a system under a confidence, with everything that is stored around it."""
+def risk_curve(results: Results, system: str, confidence: str, label: str = "") -> RiskCurve:
+    """The risk of a system under a confidence, with everything that is stored around it."""
     record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
-    random = None if math.isnan(risk) else (risk, risk) if kind == "selective" else (0.0, risk * record.cmax)
-    oracle = [*_oracle_order(record.reference.oracle, kind)] if random and record.reference else []
+    random = None if math.isnan(risk) else (risk, risk)
+    oracle = [*_oracle_order(record.reference.oracle)] if random and record.reference else []
     style, curve, bands, band = look_at(results.systems.index(system)).style, record.curve, record.bands, None
     if bands is not None:
-        ends: Band = getattr(bands, f"{kind}_risk")
+        ends = bands.selective_risk
         # Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between.
         stepped = bands.coverage == curve.coverage[: len(bands.coverage)]
         low, high = (side.tolist() for side in ends.simultaneous())
         band = RiskBand(bands.coverage, ends.low, ends.high, low, high, stepped)
-    return RiskCurve(label, style, curve.coverage, getattr(curve, f"{kind}_risk"), record.cmax, random, oracle, band)
+    return RiskCurve(label, style, curve.coverage, curve.selective_risk, record.cmax, random, oracle, band)
 
 
 def reliability_bins(table: ReliabilityTable, label: str, style: str) -> ReliabilityBins:
@@ -40,14 +40,11 @@ def reliability_bins(table: ReliabilityTable, label: str, style: str) -> Reliabi
     return ReliabilityBins.of(label, style, points)
 
 
-def _oracle_order(vertices: Vertices, kind: Kind) -> Iterator[tuple[float, float]]:
+def _oracle_order(vertices: Vertices) -> Iterator[tuple[float, float]]:
     """Straight between the vertices in generalized risk; in selective risk that is divided by the coverage."""
-    yield 0.0, vertices.selective_risk[0] if kind == "selective" else 0.0
+    yield 0.0, vertices.selective_risk[0]
     before = (0.0, 0.0)
     for vertex in zip(vertices.coverage, vertices.generalized_risk, strict=True):
-        if kind == "generalized":
-            yield vertex
-            continue
         for piece in range(1, _PIECES + 1):
             coverage, risk = (a + (b - a) * piece / _PIECES for a, b in zip(before, vertex, strict=True))
             yield coverage, risk / coverage
@@ -60,8 +57,8 @@ def notebook_html(results: Results) -> str:
     labels = _labels(results)
     pictures = {}
     for confidence in confidences:
-        curves = [risk_curve(results, system, confidence, "selective", label) for system, label in labels.items()]
-        pictures[shown(confidence)] = risk_coverage(curves, "selective", size=_NOTEBOOK_SIZE)
+        curves = [risk_curve(results, system, confidence, label) for system, label in labels.items()]
+        pictures[shown(confidence)] = risk_coverage(curves, size=_NOTEBOOK_SIZE)
     rows = [row for confidence in confidences for row in _rows(results, confidence, names)]
     return html_pictures(pictures, html_table(("confidence", *names), rows, repr(results)))
 

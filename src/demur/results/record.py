@@ -56,16 +56,14 @@ class Evaluation:
 
 def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
-    settings, alignment = evaluation.settings, evaluation.alignment
-    first = next(iter(alignment.systems.values()))
-    systems, request = len(alignment.systems), settings.request
-    cut = settings.cut(systems)
+    alignment, first = evaluation.alignment, next(iter(evaluation.alignment.systems.values()))
+    given = [*evaluation.given.values()]
     study = SelectiveStudy.made(
         {
             **provenance,
+            **_asked(evaluation.settings, len(alignment.systems)),
             "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),
-            "baseline": evaluation.baseline if systems > 1 else None,
-            "requested": {"level": request.level, "interval": request.method} if request else None,
+            "baseline": evaluation.baseline if len(alignment.systems) > 1 else None,
             "convention": CONVENTION,
             "systems": [_system(name, evaluation) for name in alignment.systems],
             "clusters_total": alignment.overlap,
@@ -73,32 +71,37 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "units": first.units,
             "intersection_only": alignment.intersection_only,
             "noun": first.noun,
-            "loss": loss_record(first, settings.loss),
+            "loss": loss_record(first, evaluation.settings.loss),
             "confidences": [*evaluation.views],
             "skipped": evaluation.skipped,
-            "coverages": [target.text for target in settings.targets],
-            "area_coverage": None if cut == COMMON else cut,
             "groups": groups,
             "failed": _failed(evaluation),
-            "failed_units": next(
-                (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
-            ),
-            "abstention_costs": settings.prices or None,
-            "cross_fit": settings.cross_fit if settings.prices else None,
-            "excluded": tuple(settings.exclude) or None,
-            "probabilities": [*dict.fromkeys(name for each in evaluation.given.values() for name in each.probabilities)]
-            or None,
-            "repeats": next((each.repeats.rule for each in evaluation.given.values() if each.repeats), None),
+            "failed_units": next((each.failed_units.rule for each in given if each.failed_units), None),
+            "probabilities": [*dict.fromkeys(name for each in given for name in each.probabilities)] or None,
+            "repeats": next((each.repeats.rule for each in given if each.repeats), None),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
                 for system, view in by_system.items()
                 if first.count is None
             ],
-            "conventions": settings.conventions or None,
         }
     )
     return study.signed(independent=first.independent)
+
+
+def _asked(settings: Settings, systems: int) -> Json:
+    """What was asked for of so many systems."""
+    request, cut = settings.request, settings.cut(systems)
+    return {
+        "requested": {"level": request.level, "interval": request.method} if request else None,
+        "coverages": [target.text for target in settings.targets],
+        "area_coverage": None if cut == COMMON else cut,
+        "abstention_costs": settings.prices or None,
+        "cross_fit": settings.cross_fit if settings.prices else None,
+        "excluded": tuple(settings.exclude) or None,
+        "conventions": settings.conventions or None,
+    }
 
 
 def loss_record(items: Items, name: str | None) -> Json:

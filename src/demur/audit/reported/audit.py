@@ -68,17 +68,15 @@ class Audit(ABC):
             names = and_more(shown(strangers[0]), len(strangers))
             section = f"no section is called after a {self.of_the_data} of the data ({systems}), but {names}"
             raise UserError(f"{section}{self.way_out.replace('*', 'NAME')}")
-        return TableOf(
-            replace(result, cause=self._unexplained(figure, findings))
-            if result.status == "differs" and result.cause is None
-            else result
-            for result, figure in zip(findings, self.figures, strict=True)
-        )
-
-    def _unexplained(self, figure: Figure, findings: Sequence[Finding]) -> str:
-        """That it is the value of another figure in the data, or what it is consistent with, or no cause."""
-        another = self._value_of_another(figure, findings)
-        return another or self.consistent_with(self.completed(figure), figure.value)
+        explained = []
+        for result, figure in zip(findings, self.figures, strict=True):
+            if result.status == "differs" and result.cause is None:
+                another = self._value_of_another(figure, findings)
+                cause = another or self.consistent_with(self.completed(figure), figure.value)
+                explained.append(replace(result, cause=cause))
+            else:
+                explained.append(result)
+        return TableOf(explained)
 
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure."""

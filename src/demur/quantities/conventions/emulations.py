@@ -219,10 +219,6 @@ def _risk_of_share(curve: Curve, coverage: Coverage) -> Fraction:
     return curve.points.risk(rank - 1) / curve.divisor
 
 
-def _coverage_within(curve: Curve, risk: Fraction) -> Value:
-    return curve.coverage_at_risk(risk) or math.nan
-
-
 _NOT_ZERO_ONE = "the closed form of the optimum is that of 0/1 losses, which these are not"
 _ONE_ANSWER = "an area there takes two answers"
 _BY_ROW = {"abst": "drop", "ties": "given.last", "start": NONE, "dom": "one", "opt": NONE, "hull": NONE}
@@ -273,7 +269,10 @@ EMULATIONS: dict[str, Emulation] = {
                     _ONE_ANSWER,
                 ),
                 "risk@C": Definition(_risk_of_share),
-                "coverage@risk=R": Definition(_coverage_within, "no number of answers has a risk this low"),
+                "coverage@risk=R": Definition(
+                    lambda curve, risk: curve.coverage_at_risk(risk) or math.nan,
+                    "no number of answers has a risk this low",
+                ),
             },
             lambda curve: "" if is_zero_one(curve) else "torch-uncertainty has 0/1 errors only",
         ),

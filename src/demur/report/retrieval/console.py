@@ -36,7 +36,8 @@ def retrieval_text(results: Results, *, verbose: bool = False) -> str:
         for pair in pairs_of(results):
             lines += ["", *_differences(results, pair)]
     else:
-        lines += [*_side_by_side(results), *_against_baseline(results), *_nothing_to_find(results)]
+        lines += ["", *_columns(results, _at_a_glance(results), f"over the {study.with_gold} queries with gold")]
+        lines += [*_against_baseline(results), *_nothing_to_find(results)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     lines += [] if verbose else ["More numbers: --verbose, the file, or its page (--report)."]
@@ -75,11 +76,6 @@ def _columns(results: Results, keys: Iterable[Key], head: str) -> Iterator[str]:
         cells = [pooled_and_mean(results, replace(key, system=name)) for name in results.systems]
         rows.append((f"  {title(key)}", *(f"{number} ({place})" if place else number for number, _, place in cells)))
     yield from table(rows)
-
-
-def _side_by_side(results: Results) -> Iterator[str]:
-    yield ""
-    yield from _columns(results, _at_a_glance(results), f"over the {results.retrieval.with_gold} queries with gold")
 
 
 def _against_baseline(results: Results) -> Iterator[str]:

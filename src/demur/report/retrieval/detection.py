@@ -73,7 +73,7 @@ def _curve(results: Results, system: str) -> str | None:
         return None
     random = None if risk is None or math.isnan(risk.value) else (risk.value, risk.value)
     curve = RiskCurve("gate", LOOKS[0].style, record.curve.coverage, record.curve.selective_risk, record.cmax, random)
-    return risk_coverage([curve], "selective", units="queries that are let through").svg
+    return risk_coverage([curve], units="queries that are let through").svg
 
 
 def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:

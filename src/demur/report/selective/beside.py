@@ -57,7 +57,7 @@ def _curves(results: Results, confidence: str) -> list[RiskCurve]:
     drawn, percent = [], words_of(results).percent
     for system in systems_of(results):
         label = system.label if len(results.systems) > 1 else ""
-        curve = risk_curve(results, system.system, confidence, "selective", label)
+        curve = risk_curve(results, system.system, confidence, label)
         band = curve.band if len(results.systems) <= _WITH_BANDS else None
         drawn.append(replace(curve, share=percent, random=None, oracle=(), band=band))
     return drawn

@@ -64,7 +64,7 @@ def _curves(results: Results, confidence: str, mark: Mark | None) -> list[RiskCu
     """What is drawn: of one or two systems with bands and references, of many the curves alone."""
     drawn = []
     for system in systems_of(results):
-        curve = risk_curve(results, system.system, confidence, "selective", system.label)
+        curve = risk_curve(results, system.system, confidence, system.label)
         curve = replace(curve, share=words_of(results).percent)
         if len(results.systems) == 1:
             curve = replace(curve, label="")
@@ -83,7 +83,7 @@ def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurv
     chosen = zip(systems, records, start.points[index], strict=True)
     return {
         "sentence": spoken_sentence(results, start, index),
-        "svg": risk_coverage(drawn, "selective", top=top, size=_SIZE).svg,
+        "svg": risk_coverage(drawn, top=top, size=_SIZE).svg,
         "takeaway": takeaway(results, name),
         "has_bands": any(curve.band is not None for curve in drawn),
         "has_references": any(curve.random is not None for curve in drawn),

@@ -56,5 +56,5 @@ def _content(table: GroupTable) -> Content:
 def _curve(label: str, curve: GroupCurve, style: str, top: float) -> str:
     end = curve.coverage[-1] if curve.coverage else 0.0
     drawn = RiskCurve(label, style, curve.coverage, curve.selective_risk, end)
-    picture = risk_coverage([drawn], "selective", top=top, units="items of the group", size=_SMALL)
+    picture = risk_coverage([drawn], top=top, units="items of the group", size=_SMALL)
     return replace(picture, kind="multiple", data={}).svg

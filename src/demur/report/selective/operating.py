@@ -104,18 +104,14 @@ def marked(results: Results, rule: Rule) -> Mark:
 def at_threshold(record: CurveRecord, threshold: float) -> int | None:
     """The operating point of what is at least (or, where lower is surer, at most) a threshold."""
     scale = -1 if record.lower_is_surer else 1
-    return _last(scale * np.asarray(record.curve.threshold) >= scale * threshold)
+    accepted = np.flatnonzero(scale * np.asarray(record.curve.threshold) >= scale * threshold)
+    return int(accepted[-1]) if len(accepted) else None
 
 
 def at_coverage(record: CurveRecord, needed: int, units: int) -> int | None:
     """The first operating point that accepts so many units."""
     reaching = np.flatnonzero(counts_of(record, units) >= needed)
     return int(reaching[0]) if len(reaching) else None
-
-
-def _last(fits: Any) -> int | None:
-    fitting = np.flatnonzero(fits)
-    return int(fitting[-1]) if len(fitting) else None
 
 
 def counts_of(record: CurveRecord, units: int) -> Indices:
