@@ -182,20 +182,20 @@ def test_a_reported_file_that_cannot_be_audited_is_one_line_and_exit_code_2(fold
         ("--data per_query.csv --reported summary.json --system a=b --system a=c", "--system 'a' is given twice"),
         (
             "--data per_query.csv --reported summary.json --data per_query.csv",
-            "a second --data says nothing about a per-query table: leave it out",
+            "a second --data does not apply to a per-query table: leave it out",
         ),
-        ("--data run.json --reported summary.json --system a=b", "--system says nothing about a run: leave it out"),
+        ("--data run.json --reported summary.json --system a=b", "--system does not apply to a run: leave it out"),
         (
             "--data per_query.csv --reported summary.json --resamples 100",
-            "--resamples says nothing about a per-query table: leave it out",
+            "--resamples does not apply to a per-query table: leave it out",
         ),
         (
             "--data per_query.csv --reported summary.json --instrument PHQ-9",
-            "--instrument says nothing about a per-query table: leave it out",
+            "--instrument does not apply to a per-query table: leave it out",
         ),
         (
             "--data run.json --reported summary.json --rater R=r.csv",
-            "--rater says nothing about figures of another tool: leave it out",
+            "--rater does not apply to figures of another tool: leave it out",
         ),
     ],
 )

@@ -164,7 +164,7 @@ def test_convert_takes_a_number_over_the_bridge(folder, words, told):
 def test_a_bridge_that_ties_break_says_so(folder):
     words = ("47/240", "--from", "torch-uncertainty", "--answered", "5", "--first-risk", "0", "--cmax", "1")
     found = demur(folder, "convention", "convert", *words).stdout
-    assert found.startswith("aurc of demur: 0.156666666667 = 47/300\nIt holds where no confidences are equal")
+    assert found.startswith("aurc of demur: 0.156666666667 = 47/300\nThis holds if no confidences are equal")
 
 
 def test_rows_of_their_own_have_no_cluster(folder):

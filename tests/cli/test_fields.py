@@ -59,7 +59,7 @@ def test_what_cannot_be_told_is_asked_and_no_error(tmp_path):
     assert shown.endswith("ranked by (--confidence): p\n")
     written(tmp_path, "topic,passed,p\nx,1,0.5\nx,0,0.6\ny,0,0.6\n", "t.csv")
     last = fields(tmp_path, "t.csv").splitlines()[-1]
-    assert last.startswith("before it is evaluated, say whose each row is (cluster): topic; if no two rows share")
+    assert last.startswith("to evaluate it, say whose each row is (cluster): topic; if no two rows share")
 
 
 ROWS = [{"doc": {"name": f"d{n // 2}", "tags": ["x"] * n}, "loss": n / 2, "p": None if n else 1} for n in range(3)]
@@ -125,7 +125,7 @@ def test_an_option_that_is_not_about_a_log_is_refused(tmp_path):
     (tmp_path / "log.json").write_bytes(json_log())
     found = demur(tmp_path, "fields", "log.json", "--mode", "few_shot")
     told = "an Inspect log; import it first: demur import inspect log.json -o units.jsonl"
-    assert (found.returncode, found.stderr) == (2, f"demur: --mode says nothing about {told}\n")
+    assert (found.returncode, found.stderr) == (2, f"demur: --mode does not apply to {told}\n")
 
 
 def test_a_wrong_option_is_told_before_anything_is_shown(tmp_path):

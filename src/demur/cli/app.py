@@ -1,4 +1,4 @@
-"""What the commands share: they parse, call the library and print, and a mistake is one line and exit code 2."""
+"""The application and the helpers that its commands share; a user's mistake is one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ app = Commands(
     pretty_exceptions_enable=False,
 )
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
-_OUTPUTS = Path("data/outputs")  # where a result goes that was given no name
+_OUTPUTS = Path("data/outputs")  # for a result without --output
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
 MODULES = {  # in the order the help lists them
     "evaluate": ("evaluate",),
@@ -60,17 +60,17 @@ def _print_version(context: typer.Context, wanted: bool) -> None:  # noqa: FBT00
         if context.params["verbose"]:
             from demur.inference.engines import about
 
-            lines += [f"{name:<8}{what}" for name, what in about().items()]
+            lines += [f"{name:<8}{description}" for name, description in about().items()]
         typer.echo("\n".join(lines))
         raise typer.Exit
 
 
 @app.callback()
 def root(
-    version: Annotated[  # noqa: ARG001  (its callback has seen to it)
+    version: Annotated[  # noqa: ARG001  (its callback prints)
         bool, typer.Option("--version", callback=_print_version, help="Print the version and exit.")
     ] = False,
-    # Eager: it is known when the version is printed, wherever it stands.
+    # Eager: its value is known when the version is printed, whichever comes first.
     verbose: Annotated[
         bool, typer.Option("-v", is_eager=True, help="With --version: which engine computes, and with what.")
     ] = False,
@@ -81,23 +81,23 @@ def root(
 
 
 def command_line() -> str:
-    r"""What was typed, for the record, as a shell takes it; bytes that are not UTF-8 are spelled $'\xff'."""
+    r"""The command as typed, quoted for a shell; bytes that are not UTF-8 are spelled $'\xff'."""
     return " ".join(map(_quoted, [Path(sys.argv[0]).name, *sys.argv[1:]]))
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """How commands ask and tell: with a command to paste, and on the standard error."""
+    """The `Voice` of the command line: suggests commands to paste, and prints notes on standard error."""
 
     quiet: bool = False
     noun: str = "command"
 
     def answer(self, words: Sequence[str]) -> str:
-        """What was typed with some words more, as a command to paste."""
+        """The command as typed with these words added, ready to paste."""
         return " ".join(map(_quoted, ["demur", *sys.argv[1:], *words]))
 
     def tell(self, notes: Sequence[str]) -> None:
-        """Say what was taken that nobody had said."""
+        """Print which defaults were inferred from the data."""
         if notes and not self.quiet:
             typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
 
@@ -105,7 +105,7 @@ class Spoken:
 def _quoted(word: str) -> str:
     if word.isprintable():
         return shlex.quote(word)
-    # What a terminal would obey, and bytes that are not UTF-8, the shell makes itself of their numbers.
+    # Control characters, and bytes that are not UTF-8, are written as escapes that the shell decodes.
     signs = (f"\\{sign}" if sign in "\\'" else sign if sign.isprintable() else _spelled(sign) for sign in word)
     return f"$'{''.join(signs)}'"
 
@@ -117,7 +117,7 @@ def _spelled(sign: str) -> str:
 def named(
     pairs: list[str] | None, option: str, expected: str = "a name and a column with = between them"
 ) -> dict[str, str]:
-    """What was given as NAME=VALUE, by name."""
+    """Parse NAME=VALUE pairs into a dictionary."""
     values: dict[str, str] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
@@ -130,7 +130,7 @@ def named(
 
 
 def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -> list[str]:
-    """What was given separated by commas, each of it in the form that is expected."""
+    """Split a comma-separated value, and check that each part matches the pattern."""
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
         if not re.fullmatch(pattern, part, re.DOTALL):
@@ -139,7 +139,7 @@ def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -
 
 
 def fitted(path: Path | None) -> AnyCalibration | None:
-    """The calibration of a file, where one is given."""
+    """Load the calibration file, if there is one."""
     if path is None:
         return None
     from demur.confidences.calibration import load_calibration
@@ -150,7 +150,7 @@ def fitted(path: Path | None) -> AnyCalibration | None:
 def check_flags(
     resamples: int, seed: int | None, created_at: str | None, threads: int | None, *, as_json: bool, quiet: bool
 ) -> None:
-    """A wrong flag is told before a large file is read."""
+    """Check the flags before a large file is read."""
     from demur.files.strict_model import checked_time
     from demur.inference.engines import engine_name
     from demur.inference.resample import Plan
@@ -164,9 +164,9 @@ def check_flags(
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where a result goes: the file, its page and other files where they are asked for, and what is printed.
+    """Write a result to its file, its page and further files, and print it.
 
-    Nothing is written over the inputs, those of the result, and those of the calibration it was made with.
+    The inputs, those of the result and those of its calibration are never overwritten.
     """
 
     kind: str
@@ -179,7 +179,7 @@ class Delivery:
     beside: Mapping[Path, bytes] = field(default_factory=dict)
 
     def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
-        """Write and print; what goes wrong with the words goes wrong before anything is written."""
+        """Write and print; the text is composed first, so that an error in it leaves nothing written."""
         words = "" if self.quiet or self.as_json else text()
         written = self._write(artifact)
         if self.as_json:
@@ -195,7 +195,7 @@ class Delivery:
                 typer.echo(f"wrote {printed_path(path)}")
 
     def _write(self, artifact: Results | Calibration) -> list[Path]:
-        """The file, its page and what is asked for beside them: all or none."""
+        """Write the file, its page and the files beside them: all or none."""
         from demur.files.write import write_all
 
         path = self.output or _OUTPUTS / f"{self.kind}-{artifact.fingerprint[:8]}.json"
@@ -213,32 +213,32 @@ class Delivery:
                 raise UserError(f"{self.report}: is the result file itself; give the report another name")
             contents[self.report] = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
         for other, content in self.beside.items():
-            if other.resolve() in {Path(taken).resolve() for taken in contents}:
+            if other.resolve() in {Path(target).resolve() for target in contents}:
                 raise UserError(f"{other}: is the result file or its page; give another name")
             contents[other] = content
-        made = [artifact, *([self.calibration] if self.calibration else [])]
-        inputs = [*self.inputs, *(path for each in made for path in each.input_paths)]
-        return write_all(contents, inputs=inputs, hashes={sha for each in made for sha in each.input_hashes})
+        sources = [artifact, *([self.calibration] if self.calibration else [])]
+        inputs = [*self.inputs, *(path for source in sources for path in source.input_paths)]
+        return write_all(contents, inputs=inputs, hashes={sha for source in sources for sha in source.input_hashes})
 
 
 def print_json(text: str) -> None:
-    """Print a file as it is; for a terminal, and where the encoding is not UTF-8, with JSON's escapes of odd signs."""
+    """Print JSON; on a terminal, or where the encoding is not UTF-8, unprintable characters are escaped."""
     utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
     if sys.stdout.isatty() or not utf8:
-        fine = str.isprintable if utf8 else str.isascii
-        text = re.sub(r"[^\n -~]", lambda sign: sign[0] if fine(sign[0]) else json.dumps(sign[0])[1:-1], text)
+        is_safe = str.isprintable if utf8 else str.isascii
+        text = re.sub(r"[^\n -~]", lambda match: match[0] if is_safe(match[0]) else json.dumps(match[0])[1:-1], text)
     typer.echo(text, nl=False)
 
 
 def printed_path(path: Path) -> str:
-    """A path with nothing in it that a terminal would obey."""
+    """A path with its control characters escaped."""
     from demur.files.strict_json import shown_path
 
     return harmless(shown_path(path))
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """A progress bar on a terminal, nothing anywhere else."""
     if not sys.stderr.isatty():
         yield None
@@ -247,12 +247,12 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def present_spelling(words: Sequence[str]) -> list[str]:
-    """A command line with the present names of commands; earlier ones keep working.
+    """Replace earlier names of commands by the present ones.
 
     >>> present_spelling(["variants", "run.json"]), present_spelling(["simulate", "--seed", "1"])
     (['fields', 'run.json'], ['simulate', 'runs', '--seed', '1'])
@@ -266,13 +266,13 @@ def present_spelling(words: Sequence[str]) -> list[str]:
 
 
 def load(words: Sequence[str]) -> None:
-    """Import the command that is named, or all of them where none is: for the help, and to say what was meant."""
+    """Import the module of the named command, or all modules for the help and for an unknown name."""
     known = (module for module, commands in MODULES.items() if words and words[0] in commands)
     import_module(f"demur.cli.{next(known, 'commands')}")
 
 
 def run(words: Sequence[str]) -> int:
-    """Run a command and give its exit code; a mistake is one line."""
+    """Run a command and return its exit code; a user's mistake is one line and 2."""
     _prepare_streams()
     try:
         code: int | None = app([*words], standalone_mode=False)
@@ -282,34 +282,34 @@ def run(words: Sequence[str]) -> int:
         message = _usage(error)
     except MemoryError:
         message = "not enough memory; give it smaller files or fewer --bootstrap-resamples, or use a larger machine"
-    except OSError as error:  # files are read and written with errors of their own: this is the standard output
+    except OSError as error:  # files raise UserError, so this is the standard output
         message = f"the output cannot be written ({error.strerror})"
-        sys.stdout = None  # what is still in its buffer would fail again at the end
+        sys.stdout = None  # flushing its buffer at exit would fail again
     else:
         return code or 0
     try:
         if message:
             typer.echo(f"demur: {message}", err=True)
-    except OSError:  # nobody can be told, and the exit code says it all
+    except OSError:  # the exit code has to do
         sys.stderr = None
     return 2
 
 
 def _prepare_streams() -> None:
-    """Streams and a width that what is printed can rely on."""
-    if sys.stdout is None:  # closed: what is printed must fail, not vanish, nor end up in a file that is opened later
+    """Make closed streams, unencodable characters and a width of 0 harmless."""
+    if sys.stdout is None:  # closed: printing must fail, not vanish or end up in a file that is opened later
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
-    if not os.environ.get("COLUMNS", "").strip("0"):  # no width at all: as if it were not set
+            stream.reconfigure(errors="backslashreplace")  # a character the terminal lacks is no reason to fail
+    if not os.environ.get("COLUMNS", "").strip("0"):  # a width of 0 means unset
         os.environ.pop("COLUMNS", None)
 
 
 def _usage(error: typer.TyperException) -> str:
-    """A call that is wrong, in one line with the value; nothing where the help was shown instead."""
+    """A usage error in one line with the value; empty where the help was shown instead."""
     from pydantic import ValidationError
 
     from demur.files.strict_reading import one_line

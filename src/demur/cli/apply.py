@@ -1,4 +1,4 @@
-"""`demur apply`: a rule in use, and whether it still does what it was chosen for."""
+"""`demur apply`: apply a rule to new rows, and monitor whether it still meets its target."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def apply(
 ) -> None:
     """Accept or decline every row of a table by a rule; with --check, say whether the rule still holds.
 
-    A check looks at the whole file, which holds everything since the rule is in use, and may be repeated as often as
-    one likes. The exit code is 3 if it raises an alarm.
+    A check reads the whole file, which must hold every row since the rule came into use, and may be repeated at any
+    time. The exit code is 3 if it raises an alarm.
 
     Example: demur apply rule.json new.csv -o decisions.csv
 
@@ -52,7 +52,7 @@ def apply(
     from demur.files.strict_json import fingerprint, read_bytes
 
     if output is None and not check:
-        raise UserError("nowhere to write decisions to, and nothing to check: give -o FILE, or --check")
+        raise UserError("no file to write decisions to, and nothing to check: give -o FILE, or --check")
     if not check and (delta is not None or max_units is not None or score_range is not None):
         raise UserError("--delta, --max-units and --score-range go with --check, which is missing")
     loaded = load_rule(rule)
@@ -66,9 +66,9 @@ def apply(
             raise UserError(f"{calibration}: is not the calibration that {rule} was made with")
     scores = (0.0, 1.0) if score_range is None else parsed(score_range)
     reading = Reading(named(column, "--column"), fitted(calibration), scores)
-    found = applied(loaded, table, output, reading=reading, watch=watch, inputs=[rule])
-    typer.echo(str(found))
+    outcome = applied(loaded, table, output, reading=reading, watch=watch, inputs=[rule])
+    typer.echo(str(outcome))
     if output is not None:
         typer.echo(f"wrote {printed_path(output)}")
-    if found.watched is not None and found.watched.raised:
+    if outcome.watched is not None and outcome.watched.raised:
         raise typer.Exit(_ALARM)

@@ -1,4 +1,4 @@
-"""`demur audit`: reported figures, recomputed from the data they are said to be of."""
+"""`demur audit`: recompute reported figures from their data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _DIFFERS = 3
 _RUN = ".json"
-_STATED = "stated"  # by the figures, each for itself: neither a loss nor a confidence is asked for
+_STATED = "stated"  # each figure names its loss and confidence, so neither has to be chosen
 _OF_OWN = ("independent", "rater", "forced")
 _OF_OTHERS = ("resamples", "signature")
 _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
@@ -68,22 +68,22 @@ class AuditOptions:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns of roles that are named."""
+        """The columns given with --column, by role."""
         return named(self.column, "--column")
 
     @property
     def systems(self) -> dict[str, str]:
-        """The ranked columns of systems that are named."""
+        """The ranked columns given with --system, by name."""
         return named(self.system, "--system")
 
     @property
     def table(self) -> TableOptions:
-        """How tables are to be read besides."""
-        given: Any = {name: getattr(self, name) for name in _OF_TABLES}
-        return options.ReadingOptions(**given).table
+        """The other options for reading a table."""
+        values: Any = {name: getattr(self, name) for name in _OF_TABLES}
+        return options.ReadingOptions(**values).table
 
     def findings(self) -> list[Finding]:
-        """What became of every figure."""
+        """The finding about each figure."""
         from demur.audit.figures import Printed
         from demur.audit.own import contradictions, is_own
         from demur.files.strict_json import decode, loads, read_bytes
@@ -102,34 +102,34 @@ class AuditOptions:
             self._refuse("an independent audit", ("rater", "forced"))
         is_run = self.data[0].suffix.lower() == _RUN
         if self._is_selective(claimed):
-            idle = ("system", "column", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
-            self._refuse("a run" if is_run else "a long table", idle)
+            unused = ("system", "column", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
+            self._refuse("a run" if is_run else "a long table", unused)
             return [*own, *(self._of_own_runs(claimed) if claimed else self._of_runs(printed))]
         self._refuse(
             "a per-query table",
             ("mode", "instrument", "calibration", *_OF_OWN[1:], "resamples", "signature", *_OF_TABLES),
         )
         if self.data[1:]:
-            raise UserError("a second --data says nothing about a per-query table: leave it out")
+            raise UserError("a second --data does not apply to a per-query table: leave it out")
         return [*own, *self._of_queries(claimed, printed)]
 
     def _is_selective(self, claimed: Results | None) -> bool:
-        """Whether what is audited is of selective prediction: by the file of results, or by the data."""
+        """Whether the task is selective prediction, by the result file or else by the data."""
         if claimed is not None or self.data[0].suffix.lower() == _RUN:
             return claimed is None or claimed.study.task == "selective"
         from demur.audit.reported.reading import is_per_query
 
         return not self.system and not is_per_query(self.data[0])
 
-    def _refuse(self, what: str, names: Sequence[str]) -> None:
-        """An option that would change nothing is a mistake."""
-        usual = {each.name: each.default for each in fields(self)}
+    def _refuse(self, subject: str, names: Sequence[str]) -> None:
+        """Refuse options that would have no effect."""
+        defaults = {field.name: field.default for field in fields(self)}
         for name in names:
-            if getattr(self, name) != usual[name]:
-                raise UserError(f"--{name.replace('_', '-')} says nothing about {what}: leave it out")
+            if getattr(self, name) != defaults[name]:
+                raise UserError(f"--{name.replace('_', '-')} does not apply to {subject}: leave it out")
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
-        """The runs a file names, by the modes it records or those given."""
+        """Audit a file of demur's own on its runs, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
         from demur.audit.own import audited_runs
         from demur.evaluation.beside import everybody
@@ -143,8 +143,8 @@ class AuditOptions:
             raise UserError(f"{files}: give one file per system, or one for all")
         with progress_bar("resamples") as advance:
             if not self.independent:
-                said = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
-                others = everybody(said, runs, self.columns)
+                requested = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
+                others = everybody(requested, runs, self.columns)
                 return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
             named_runs = dict(zip(claimed.systems, runs, strict=True))
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems
@@ -152,7 +152,7 @@ class AuditOptions:
             return audited_independently(claimed, recipes, advance, strata_of_runs(claimed, systems))
 
     def _runs(self, study: SelectiveStudy) -> list[Items]:
-        """The facts of the systems of a study, read as it records them."""
+        """Read the systems of a study with the options it records."""
         from demur.evaluation.labels import Labels
         from demur.read import read_inputs
         from demur.results.record import input_of
@@ -172,25 +172,25 @@ class AuditOptions:
             table = replace(table, noun=study.noun, probability=study.probabilities or (), **rules)
             table = labels.options(table)
         runs = read_inputs(data, modes=modes, instrument=self.instrument, columns=columns, options=table)
-        runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
+        runs *= count if len(runs) == 1 else 1  # one table compared with itself
         if study.excluded and len(runs) > count:
             names = system_names([input_of(items) for items in runs])
             runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
         return labels.joined(runs)
 
     def _tables(self) -> dict[str, Items]:
-        """The systems of long tables, whose columns are guessed as those of an evaluation are."""
+        """Read the systems of long tables, inferring their columns as `demur evaluate` does."""
         from demur.audit.reported.reading import named_runs
         from demur.evaluation.guessing import settled
         from demur.read import read_inputs
         from demur.read.guess import Given
 
         paths, voice = [*map(str, self.data)], Spoken()
-        said = Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, loss=_STATED)
-        known = settled(paths, said, _STATED, voice, seedless=False)
-        with known.explaining():
-            runs = read_inputs(paths, instrument=self.instrument, columns=known.columns, options=self.table)
-        voice.tell(known.notes)
+        given = Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, loss=_STATED)
+        understood = settled(paths, given, _STATED, voice, seedless=False)
+        with understood.explaining():
+            runs = read_inputs(paths, instrument=self.instrument, columns=understood.columns, options=self.table)
+        voice.tell(understood.notes)
         return named_runs(runs)
 
     def _parsed_calibration(self) -> Any:
@@ -230,7 +230,7 @@ class AuditOptions:
 @options.unfolded
 def audit(
     *,
-    asked: AuditOptions,
+    request: AuditOptions,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
@@ -253,28 +253,28 @@ def audit(
     from demur.files.write import json_text
     from demur.inference.resample import Plan
 
-    Plan(asked.resamples or 0, seed=0)  # too many are told before anything is read
-    listed, data, reported = statuses(only or ()), asked.data, asked.reported
-    if asked.signature is not None:
+    Plan(request.resamples or 0, seed=0)  # refuses too many before anything is read
+    selected, data, reported = statuses(only or ()), request.data, request.reported
+    if request.signature is not None:
         from demur.audit.reported.tools import stated
 
-        stated(asked.signature)
+        stated(request.signature)
     if parts := [*filter(isdir, data)]:
         raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    findings = asked.findings()
+    findings = request.findings()
     if as_json:
         files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
-        print_json(json_text(files | findings_json(findings, listed)))
+        print_json(json_text(files | findings_json(findings, selected)))
     else:
-        typer.echo(findings_text(findings, listed))
+        typer.echo(findings_text(findings, selected))
     if any(finding.status == "differs" for finding in findings):
         raise typer.Exit(_DIFFERS)
 
 
 def _traced(path: Path) -> dict[str, str]:
-    """A file the findings are about, so that an audit can be traced back to its bytes."""
+    """The path and hash of a file, so that an audit can be traced back to its bytes."""
     from demur.files.strict_json import fingerprint, read_bytes, shown_path
 
     return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}

@@ -1,4 +1,4 @@
-"""`demur calibrate`: what makes a confidence a probability."""
+"""`demur calibrate`: fit a calibrator that turns a confidence into a probability."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +36,7 @@ def calibrate(
     from demur.report.console import calibration_text
 
     items, _ = reading.understood(run, Spoken(), confidence="any", loss="any")
-    made = fit(
+    calibration = fit(
         items,
         method=method,
         features=None if features is None else listed(features),
@@ -46,5 +46,5 @@ def calibrate(
         created_at=created_at,
         command=command_line(),
     )
-    delivery = Delivery(f"calibrator-{made.method}", output, report, [run, reading.instrument])
-    delivery.of(made, lambda: calibration_text(made))
+    delivery = Delivery(f"calibrator-{calibration.method}", output, report, [run, reading.instrument])
+    delivery.of(calibration, lambda: calibration_text(calibration))

@@ -1,4 +1,4 @@
-"""`demur choose`: the threshold that meets a target, how sure that is, and the rule to use."""
+"""`demur choose`: choose or certify the threshold that meets a target, and write it as a rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Targets:
-    """What a threshold is chosen for: one of these."""
+    """The target of a threshold: exactly one of these."""
 
     risk: Annotated[
         str | None, typer.Option("--risk", "--alpha", help="The largest coverage with this risk at most.")
@@ -38,7 +38,7 @@ class _Targets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fixed:
-    """What is fixed before a certification."""
+    """The options of a certification, fixed before the data are seen."""
 
     certify: Annotated[str | None, typer.Option(metavar="METHOD", help="Guarantee it: {certifiers}.")] = None
     grid: Annotated[
@@ -56,7 +56,7 @@ class _Fixed:
     split: Annotated[bool, typer.Option("--split", help="Tune on half of the clusters, certify on the rest.")] = False
 
     def check(self, targets: _Targets) -> None:
-        """A wrong option is told before a large file is read."""
+        """Check the options before a large file is read."""
         from demur.decide.certifiers import CERTIFIERS
         from demur.decide.targets import DecisionTarget
 
@@ -66,12 +66,12 @@ class _Fixed:
             if targets.coverage or targets.abstention_cost:
                 raise UserError("a guarantee is of a limit: give --risk or --errors-per-100 with --certify")
             return
-        given = {"--grid": self.grid, "--delta": self.delta, "--tune": self.tune, "--split": self.split or None}
-        if idle := [name for name, value in given.items() if value is not None]:
-            raise UserError(f"{idle[0]} goes with --certify METHOD, which is missing")
+        options = {"--grid": self.grid, "--delta": self.delta, "--tune": self.tune, "--split": self.split or None}
+        if unused := [name for name, value in options.items() if value is not None]:
+            raise UserError(f"{unused[0]} goes with --certify METHOD, which is missing")
 
     def rule(self, graded: Graded, targets: _Targets, tune: Graded | None, origin: Any) -> Rule:
-        """The rule for a target: certified, if that is asked for, or as the data have it."""
+        """The rule for a target: certified if requested, otherwise the empirical threshold."""
         from demur.decide.certifying import certify
         from demur.decide.choosing import choose
 
@@ -122,13 +122,13 @@ def choose(
     """
     fixed.check(targets)
     fit, turned = fitted(calibration), tuple(lower_is_surer or ())
-    said: Any = {"loss": loss, "lower_is_surer": turned}
-    items, known = reading.understood(
-        file, Spoken(quiet=as_json), confidence, counts=True, seedless=seed is None, **said
+    answers: Any = {"loss": loss, "lower_is_surer": turned}
+    items, understood = reading.understood(
+        file, Spoken(quiet=as_json), confidence, counts=True, seedless=seed is None, **answers
     )
-    graded, tune = _graded(file, items, known, turned, fit), None
+    graded, tune = _graded(file, items, understood, turned, fit), None
     if fixed.tune is not None:
-        tune = _graded(fixed.tune, reading.items(fixed.tune, known, counts=True), known, turned, fit)
+        tune = _graded(fixed.tune, reading.items(fixed.tune, understood, counts=True), understood, turned, fit)
     origin = {"seed": seed, "created_at": created_at, "command": command_line()}
     rule = fixed.rule(graded, targets, tune, origin)
     rule = rule.read_beside([path for path in (reading.instrument, calibration) if path and Path(path).is_file()])
@@ -136,27 +136,27 @@ def choose(
 
 
 def _graded(
-    path: Path, items: Items, known: Settled, turned: tuple[str, ...], calibration: AnyCalibration | None
+    path: Path, items: Items, settled: Settled, turned: tuple[str, ...], calibration: AnyCalibration | None
 ) -> Graded:
-    """The units of a file under the confidence that is known, or turned, where lower is surer."""
+    """Grade the units of a file with the chosen confidence, negated where lower means more confident."""
     from demur.confidences.grading import grade
     from demur.confidences.serving import can_serve
     from demur.confidences.serving import confidence as confidence_of
 
-    if turned and {*turned} != {known.confidence}:
-        raise UserError(f"--lower-is-surer {literal(turned[0])}, expected the confidence, {shown(known.confidence)}")
+    if turned and {*turned} != {settled.confidence}:
+        raise UserError(f"--lower-is-surer {literal(turned[0])}, expected the confidence, {shown(settled.confidence)}")
     with located(path):
-        if known.confidence == "default":
+        if settled.confidence == "default":
             raise UserError(f"say what ranks the answers, --confidence NAME; {can_serve(items, ())}")
-        made = confidence_of(items, known.confidence, calibration)
-        if calibration is not None and made.calibration is None:
-            raise UserError(f"the confidence {shown(known.confidence)} has no use for a calibration: leave it out")
-        lower = turned or known.confidence in items.lower_is_surer
-        return grade(items, loss=known.loss, confidence=made.turned() if lower else made)
+        scores = confidence_of(items, settled.confidence, calibration)
+        if calibration is not None and scores.calibration is None:
+            raise UserError(f"the confidence {shown(settled.confidence)} has no use for a calibration: leave it out")
+        lower = turned or settled.confidence in items.lower_is_surer
+        return grade(items, loss=settled.loss, confidence=scores.turned() if lower else scores)
 
 
 def _deliver(rule: Rule, output: Path | None, inputs: list[str | Path], *, as_json: bool) -> None:
-    """Write the rule, where it is asked for, and print it."""
+    """Write the rule if a file is named, and print it."""
     written = rule.save(output, inputs=inputs) if output else None
     if as_json:
         print_json(rule.text)

@@ -1,4 +1,4 @@
-"""All commands, in the order they are listed in, whichever of them was imported first."""
+"""Import all commands, and list them in the order of `MODULES`."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""`demur convention`: which definition a number follows, in words; two of them compared; a number taken to another."""
+"""`demur convention`: explain, compare and convert between definitions of the AURC."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Which = Annotated[str, typer.Argument(help="A signature, or the name of a conven
 
 @conventions.command()
 def explain(signature: Which) -> None:
-    """Print a signature in words, or what a convention says; an unknown key or value is an error that names it.
+    """Print a signature in words, or the definition of a named convention; an unknown key or value is an error.
 
     Example: demur convention explain "$(jq -r .convention.signature metrics.json)"
 
@@ -31,29 +31,29 @@ def explain(signature: Which) -> None:
 
     name, keys = convention_of(signature)
     rows = [(key, value, meaning(key, value)) for key, value in keys.items()]
-    whose = "This is not the convention of demur or of a known tool."
+    origin = "This is not the convention of demur or of a known tool."
     if name:
-        apart = [key for key, value in CONVENTIONS[name].items() if keys[key] != value]
-        whose = f"This is the convention of {name}{', but for ' if apart else ''}{' and '.join(apart)}."
-    typer.echo(console_text([*table(rows, to_the_left=(0, 1, 2)), whose]))
+        different = [key for key, value in CONVENTIONS[name].items() if keys[key] != value]
+        origin = f"This is the convention of {name}{', but for ' if different else ''}{' and '.join(different)}."
+    typer.echo(console_text([*table(rows, to_the_left=(0, 1, 2)), origin]))
 
 
 @conventions.command()
 def compare(first: Which, second: Which) -> None:
-    """List what two conventions differ in, what that does to a number, and the bridge between them where there is one.
+    """List how two conventions differ, what that does to a number, and the bridge between them if there is one.
 
     Example: demur convention compare demur torch-uncertainty
     """
     from demur.quantities.conventions import bridges
     from demur.report.console import console_text
 
-    (name, one), (other_name, other) = bridges.convention_of(first), bridges.convention_of(second)
-    lines = [line for each in bridges.differences(one, other) for line in each]
-    may = "may not be compared"
-    if bridges.comparable(one, other):
-        scaled = ", once they are on one scale" if one["x"] != other["x"] else ""
-        may = f"may be compared at equal Cmax, or cut at one coverage{scaled}"
-    lines = [*(lines or ["They agree in every key that both have."]), "", f"Numbers of the two {may}."]
+    (name, keys), (other_name, other_keys) = bridges.convention_of(first), bridges.convention_of(second)
+    lines = [line for difference in bridges.differences(keys, other_keys) for line in difference]
+    verdict = "may not be compared"
+    if bridges.comparable(keys, other_keys):
+        scaled = ", once they are on one scale" if keys["x"] != other_keys["x"] else ""
+        verdict = f"may be compared at equal Cmax, or cut at one coverage{scaled}"
+    lines = [*(lines or ["They agree in every key that both have."]), "", f"Numbers of the two {verdict}."]
     if name and other_name and name != other_name:
         lines += _bridges(name, other_name)
     typer.echo(console_text(lines))
@@ -63,9 +63,9 @@ def _bridges(name: str, other: str) -> list[str]:
     from demur.quantities.conventions.bridges import BRIDGES, ties_matter
 
     lines = []
-    for quantity, known in BRIDGES.items():
-        if name in known and other in known:
-            lines += [f"{quantity} of {each} = {known[each].formula}" for each in (name, other)]
+    for quantity, bridges in BRIDGES.items():
+        if name in bridges and other in bridges:
+            lines += [f"{quantity} of {convention} = {bridges[convention].formula}" for convention in (name, other)]
     if not lines:
         return [f"No bridge leads from {name} to {other}: demur evaluate --convention computes both from the data."]
     without_ties = " where no confidences are equal" if ties_matter(name, other) else ""
@@ -83,7 +83,7 @@ def convert(
     first_risk: Annotated[str | None, typer.Option(help="The loss of the most confident answer.")] = None,
     risk: Annotated[str | None, typer.Option(help="The mean loss of all answers.")] = None,
 ) -> None:
-    """Take a number from one convention to another, by a bridge, with what has to be known for it.
+    """Convert a number from one convention to another, given the values that the bridge needs.
 
     Example: demur convention convert 419.4444 --from fd-shifts --to demur --cmax 0.75
 
@@ -92,18 +92,20 @@ def convert(
     from demur.quantities.conventions import bridges
     from demur.quantities.coverage import risk_of
 
-    (first, scale), (second, other_scale) = (_named(text) for text in (source, target))
-    given, numbers = {"value": value, "cmax": cmax, "first_risk": first_risk, "risk": risk}, dict[str, Fraction]()
-    for name, text in given.items():
+    (origin, scale), (destination, other_scale) = (_named(text) for text in (source, target))
+    texts, numbers = {"value": value, "cmax": cmax, "first_risk": first_risk, "risk": risk}, dict[str, Fraction]()
+    for name, text in texts.items():
         with located(name.replace("_", "-")):
             numbers |= {} if text is None else {name: risk_of(text)}
-    number, known = numbers.pop("value") / scale, bridges.KnownOfAnswers(answered=answered, **numbers)
-    made = bridges.converted(number, (first, second), quantity, known) * other_scale
-    exact = f" = {made}" if len(str(made)) <= len("0.1234567890123456") and made.denominator != 1 else ""
-    typer.echo(f"{quantity} of {second}: {float(made):.12g}{exact}")
-    if first != second and bridges.ties_matter(first, second):
+    number = numbers.pop("value") / scale
+    about_answers = bridges.KnownOfAnswers(answered=answered, **numbers)
+    converted = bridges.converted(number, (origin, destination), quantity, about_answers) * other_scale
+    is_short = len(str(converted)) <= len("0.1234567890123456")
+    exact = f" = {converted}" if is_short and converted.denominator != 1 else ""
+    typer.echo(f"{quantity} of {destination}: {float(converted):.12g}{exact}")
+    if origin != destination and bridges.ties_matter(origin, destination):
         typer.echo(
-            "It holds where no confidences are equal; with ties, demur evaluate --convention computes it from data."
+            "This holds if no confidences are equal; with ties, demur evaluate --convention computes it from the data."
         )
 
 

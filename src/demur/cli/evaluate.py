@@ -1,4 +1,4 @@
-"""`demur evaluate`: every number of one system or of several, with its uncertainty."""
+"""`demur evaluate`: measure one system, or compare several, with intervals."""
 
 import shutil
 import sys
@@ -11,8 +11,8 @@ import typer
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, Spoken, app, check_flags, command_line, fitted, listed, named, progress_bar
 
-USUAL: Any = None  # an option that was not typed: `demur.evaluate` says what it is then
-_WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}
+USUAL: Any = None  # an option that was not typed; `demur.evaluate` holds its default
+_DELIVERY = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.EvaluateCommand)
@@ -111,7 +111,7 @@ def evaluate(
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
 ) -> None:
-    """Evaluate a system that may abstain, or compare several on the same participants, and write every number down.
+    """Evaluate a system that may abstain, or compare several on the same participants, and write every number.
 
     Example: demur evaluate run.json --mode few_shot --seed 7
 
@@ -134,20 +134,20 @@ def evaluate(
     from demur.report.console import evaluation_text
 
     check_flags(bootstrap_resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
-    said = _said(typed)
+    request = _request(typed)
     with progress_bar("resamples") as advance:
-        said |= {"progress": advance, "command": command_line()}
-        results = answered([*(files or ()), *(inputs or ())], said, Spoken(quiet=quiet))
+        request |= {"progress": advance, "command": command_line()}
+        results = answered([*(files or ()), *(inputs or ())], request, Spoken(quiet=quiet))
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
-    delivery = Delivery("metrics", output, report, files_read(said), as_json, quiet, fitted(calibration))
+    delivery = Delivery("metrics", output, report, files_read(request), as_json, quiet, fitted(calibration))
     delivery.of(results, lambda: evaluation_text(results, **width))
 
 
-def _said(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """What was typed as `demur.evaluate` takes it; what was not is left to what is usual."""
+def _request(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The typed options as keywords of `demur.evaluate`, which fills in the defaults of the others."""
     from demur.evaluation.voice import NAMES
 
-    said = {NAMES.get(name, name): value for name, value in typed.items() if name not in _WHERE_TO}
+    request = {NAMES.get(name, name): value for name, value in typed.items() if name not in _DELIVERY}
     parsed = {
         "columns": named(typed.get("column"), "--column"),
         "group": options.groups(typed.get("group")),
@@ -159,4 +159,4 @@ def _said(typed: Mapping[str, Any]) -> dict[str, Any]:
     if "coverage_grid" in typed:
         expected = "decimals such as 0.1,0.25,0.5"
         parsed["coverages"] = listed(typed["coverage_grid"], "[0-9.]+", "coverage grid:", expected)
-    return said | {name: value for name, value in parsed.items() if value}
+    return request | {name: value for name, value in parsed.items() if value}

@@ -1,4 +1,4 @@
-"""`demur fields`: what is in a file, and which confidences it can serve."""
+"""`demur fields`: list the fields of a file and the confidences it supports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fields(
     calibration: options.CalibrationFile = None,
     no_examples: Annotated[bool, typer.Option("--no-examples", help="Show no values of the file.")] = False,
 ) -> None:
-    """Show what is in a file: its fields, which confidences it can serve, and why not the others.
+    """List the fields of a file, the confidences it supports, and why it does not support the others.
 
     Example: demur fields run.json --mode few_shot
 
@@ -42,7 +42,7 @@ def fields(
     tool = foreign_tool(file)
     if tool is not None:
         for name in (*reading.names_but(), *(["--calibration"] if calibration else [])):
-            raise UserError(f"{name} says nothing about {way_in(tool, file)}")
+            raise UserError(f"{name} does not apply to {way_in(tool, file)}")
         _show(file, _of_log(tool, file), examples=shown_values)
         typer.echo(way_in(tool, file))
         return
@@ -67,7 +67,7 @@ def _of_log(tool: str, path: Path) -> Profile:
 
 
 def _of_table(path: Path) -> Profile | None:
-    """The fields of a table; of a run file, and of what can be read only once, its facts will tell."""
+    """The fields of a table; None for a run file, and for a stream, which can be read only once."""
     from demur.read.profile import table_profile
     from demur.read.tables import format_of, opened_table
 
@@ -77,17 +77,17 @@ def _of_table(path: Path) -> Profile | None:
         return table_profile(opened)
 
 
-def _understood(path: Path, known: Given, columns: dict[str, str]) -> bool:
-    """Add the columns that can be told, and say so; if something cannot, say what would be asked."""
+def _understood(path: Path, given: Given, columns: dict[str, str]) -> bool:
+    """Infer the columns and print them; print the open questions, and return whether there are none."""
     from demur.read.guesser import guess
 
-    made = guess(path, known)
-    columns |= made.columns
-    if made.notes:
-        typer.echo(harmless("; ".join(made.notes)))
-    if made.questions:
-        typer.echo(harmless(f"before it is evaluated, say {'; '.join(question.about for question in made.questions)}"))
-    return not made.questions
+    guessed = guess(path, given)
+    columns |= guessed.columns
+    if guessed.notes:
+        typer.echo(harmless("; ".join(guessed.notes)))
+    if guessed.questions:
+        typer.echo(harmless(f"to evaluate it, say {'; '.join(question.about for question in guessed.questions)}"))
+    return not guessed.questions
 
 
 def _show(path: Path, profile: Profile, *, examples: bool) -> None:
@@ -112,12 +112,12 @@ def _cells(field: Field, records: int) -> tuple[str, ...]:
 
 
 def _show_confidences(runs: Sequence[Items], calibration: AnyCalibration | None) -> None:
-    """What every system of a file can serve."""
+    """Print the confidences that every system of a file supports."""
     from demur.confidences.serving import served
     from demur.report.console import variants_text
 
     reasons = [served(items, calibration) for items in runs]
-    shared = {name: next((each[name] for each in reasons if each[name] is not None), None) for name in reasons[0]}
+    shared = {name: next((why[name] for why in reasons if why[name] is not None), None) for name in reasons[0]}
     if len(runs) > 1:
         labels = (shown(items.source.label) for items in runs if items.source)
         typer.echo(harmless(f"{len(runs)} systems: {', '.join(labels)}; the counts are of the first"))

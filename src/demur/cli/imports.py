@@ -1,4 +1,4 @@
-"""`demur import`: logs of other tools become a file of units that `demur evaluate` reads."""
+"""`demur import`: convert the logs of other tools into a file of units for `demur evaluate`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from demur.cli import options
 from demur.cli.app import DATA, app, named, printed_path
 from demur.cli.plain_values import Commands
 
-imports = Commands(help="Make units of a log that another tool wrote.", no_args_is_help=True)
+imports = Commands(help="Convert a log of another tool into a file of units.", no_args_is_help=True)
 app.add_typer(imports, name="import", rich_help_panel=DATA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """What every importer is told."""
+    """The options that all importers share."""
 
     cluster: Annotated[
         str | None, typer.Option(help="Path of the cluster in a record; each question is its own if not given.")
@@ -46,7 +46,7 @@ class LogOptions:
         from demur.importers.units import import_units
 
         signals = [text if "=" in text else f"{text.rpartition('.')[2]}={text}" for text in self.confidence or ()]
-        given = ImportOptions(
+        chosen = ImportOptions(
             cluster=self.cluster,
             groups=named(self.group, "--group"),
             confidences=named(signals, "--confidence"),
@@ -56,7 +56,7 @@ class LogOptions:
             max_member=max_member,
             choices=choices,
         )
-        for line in import_units(tool, logs, output, given).report():
+        for line in import_units(tool, logs, output, chosen).report():
             typer.echo(line)
         typer.echo(f"wrote {printed_path(output)}")
 

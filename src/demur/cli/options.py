@@ -51,7 +51,7 @@ FailedUnits = Annotated[
 ]
 LowerIsSurer = Annotated[
     list[str] | None,
-    typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence of which a lower value is a surer one."),
+    typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence whose lower values mean more confident."),
 ]
 Repeats = Annotated[
     str, typer.Option(help="Repeats of a question: units (each is one), first (it alone), or vote (one unit for all).")
@@ -109,7 +109,7 @@ Forced = Annotated[
 WorkerNames = Annotated[
     str | None,
     typer.Option(
-        "--workers", help="Who reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
+        "--workers", help="What reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
     ),
 ]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
@@ -122,32 +122,32 @@ CreatedAt = Annotated[
 
 
 def unfolded(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with an option for each field of its parameters that are dataclasses: several commands share those."""
+    """Replace each dataclass parameter of a command by one option per field, so that commands can share options."""
     parameters: list[Parameter] = []
     blocks: dict[str, Any] = {}
-    for name, each in signature(command, eval_str=True).parameters.items():
-        if is_dataclass(each.annotation):
-            blocks[name], hints = each.annotation, get_type_hints(each.annotation, include_extras=True)
-            for field in fields(each.annotation):
-                usual = Parameter.empty if field.default is MISSING else field.default
-                parameters += [each.replace(name=field.name, default=usual, annotation=hints[field.name])]
+    for name, parameter in signature(command, eval_str=True).parameters.items():
+        if is_dataclass(parameter.annotation):
+            blocks[name], hints = parameter.annotation, get_type_hints(parameter.annotation, include_extras=True)
+            for field in fields(parameter.annotation):
+                default = Parameter.empty if field.default is MISSING else field.default
+                parameters += [parameter.replace(name=field.name, default=default, annotation=hints[field.name])]
         else:
-            parameters.append(each.replace(kind=Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     @wraps(command)
-    def called(**given: Any) -> None:
+    def called(**values: Any) -> None:
         for name, block in blocks.items():
-            given[name] = block(**{each.name: given.pop(each.name) for each in fields(block)})
-        command(**given)
+            values[name] = block(**{field.name: values.pop(field.name) for field in fields(block)})
+        command(**values)
 
     called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
-    """How a run file or a table is read: what is said of it, and what is guessed."""
+    """The options for reading a run file or a table; what they leave open is inferred from the file."""
 
     mode: Mode = None
     experiment: Experiment = None
@@ -161,32 +161,33 @@ class ReadingOptions:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns of roles that are named."""
+        """The columns given with --column, by role."""
         return named(self.column, "--column")
 
     @property
     def table(self) -> TableOptions:
-        """How tables are to be read besides."""
+        """The other options for reading a table."""
         from demur.facts.losses import score_range
         from demur.read import TableOptions
 
-        given: Any = {each.name: getattr(self, each.name) for each in fields(TableOptions) if hasattr(self, each.name)}
-        given["score_range"] = None if self.score_range is None else score_range(self.score_range)
-        return TableOptions(**given | {"probability": tuple(given.get("probability") or ())})
+        names = [field.name for field in fields(TableOptions) if hasattr(self, field.name)]
+        values: Any = {name: getattr(self, name) for name in names}
+        values["score_range"] = None if self.score_range is None else score_range(self.score_range)
+        return TableOptions(**values | {"probability": tuple(values.get("probability") or ())})
 
     def names_but(self, *others: str) -> list[str]:
-        """The options that were given, but for these."""
-        held = (each.name for each in fields(self) if getattr(self, each.name) != each.default)
-        return [f"--{name.replace('_', '-')}" for name in held if name not in others]
+        """The options that differ from their defaults, except these."""
+        changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        return [f"--{name.replace('_', '-')}" for name in changed if name not in others]
 
     def given(self, **more: Any) -> Given:
-        """What guessing need not find out."""
+        """What the user has stated, which is not inferred."""
         from demur.read.guess import Given
 
         return Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, **more)
 
     def items(self, path: Path, understood: Settled, *, counts: bool = False) -> Items:
-        """The facts of a file that is understood so; of a summary only where its `counts` will do."""
+        """Read a file with the columns inferred for it; a summary only where its `counts` suffice."""
         from demur.read import read_items
 
         chosen: Any = {"mode": self.mode, "experiment": self.experiment, "instrument": self.instrument}
@@ -203,54 +204,54 @@ class ReadingOptions:
         counts: bool = False,
         **more: Any,
     ) -> tuple[Items, Settled]:
-        """The facts of a file, and what was taken that nobody had said, which is told."""
+        """Read a file, and infer and print the options that the user left open."""
         from demur.evaluation.guessing import settled
 
-        known = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
-        items = self.items(path, known, counts=counts)
-        known = known.of([items])
-        voice.tell(known.notes)
-        return items, known
+        inferred = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
+        items = self.items(path, inferred, counts=counts)
+        inferred = inferred.of([items])
+        voice.tell(inferred.notes)
+        return items, inferred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatReadingOptions(ReadingOptions):
-    """The same, where a question may have repeats, and a signal may be declared a probability."""
+    """Reading options for files whose questions may have repeats and whose signals may be probabilities."""
 
     repeats: Repeats = "units"
     probability: Probability = None
 
 
-def raters(given: list[str] | None) -> dict[str, str]:
-    """The files of raters by their names."""
-    return named(given, "--rater", "NAME=FILE, each name once")
+def raters(pairs: list[str] | None) -> dict[str, str]:
+    """The file of each rater, by name."""
+    return named(pairs, "--rater", "NAME=FILE, each name once")
 
 
-def forced(given: list[str] | None) -> dict[str, str] | str | None:
-    """The forced runs by the names of their systems, or the one that is given without a name."""
-    if given and len(given) == 1 and "=" not in given[0]:
-        return given[0]
-    return named(given, "--forced", "SYSTEM=FILE, each system once") or None
+def forced(pairs: list[str] | None) -> dict[str, str] | str | None:
+    """The forced run of each system by name, or the only one if it has no name."""
+    if pairs and len(pairs) == 1 and "=" not in pairs[0]:
+        return pairs[0]
+    return named(pairs, "--forced", "SYSTEM=FILE, each system once") or None
 
 
-def groups(given: list[str] | None) -> dict[str, str | None]:
-    """The columns of groups by their names, None for a group that is known by its name."""
-    asked: dict[str, str | None] = {}
-    for text in given or ():
+def groups(texts: list[str] | None) -> dict[str, str | None]:
+    """The column of each group by name; None for a built-in group such as item."""
+    columns: dict[str, str | None] = {}
+    for text in texts or ():
         name, equals, column = text.partition("=")
         if not name or (equals and not column):
             raise UserError(f"--group {literal(text)}, expected NAME=COLUMN, or a name such as item")
-        if name in asked:
+        if name in columns:
             raise UserError(f"--group {literal(name)} is given twice")
-        asked[name] = column or None
-    return asked
+        columns[name] = column or None
+    return columns
 
 
 class ListingCommand(PlainCommand):
-    """A command whose help lists what is registered, looked up when its help is asked for: a run need not import it."""
+    """A command whose help lists registered names, which are imported only when the help is printed."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help, with what is registered filled in where it says `{certifiers}`, `{losses}` and the like."""
+        """Format the help, with `{certifiers}`, `{losses}` and the like replaced by the registered names."""
         self.fill()
         super().format_help(ctx, formatter)
 
@@ -272,25 +273,25 @@ class ListingCommand(PlainCommand):
             "{targets}": TARGETS,
         }
         for param in self.params:
-            for sign, registered in names.items():
+            for placeholder, registered in names.items():
                 if isinstance(param, TyperOption) and param.help:
                     *first, last = registered
-                    param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
+                    param.help = param.help.replace(placeholder, f"{', '.join(first)} or {last}")
 
 
 class EvaluateCommand(ListingCommand):
-    """A command whose help shows what `demur.evaluate` does without an option; the command itself passes it none."""
+    """A command whose help shows the defaults of `demur.evaluate`; options that were not typed are not passed on."""
 
     def fill(self) -> None:
-        """Write what is registered, and what is usual, into the help of the options."""
+        """Write the registered names and the defaults into the help of the options."""
         from inspect import signature
 
         from demur.evaluation import evaluate
         from demur.evaluation.voice import NAMES
 
         super().fill()
-        usual = {name: each.default for name, each in signature(evaluate).parameters.items()}
+        defaults = {name: parameter.default for name, parameter in signature(evaluate).parameters.items()}
         for param in self.params:
-            value = usual.get(NAMES.get(param.name or "", param.name or ""))
+            value = defaults.get(NAMES.get(param.name or "", param.name or ""))
             if param.default is None and value not in (None, ()):
                 param.default = value

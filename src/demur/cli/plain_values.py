@@ -1,4 +1,4 @@
-"""Values as they are typed: texts, paths and plain numbers, for each of which typer would build a validator."""
+"""Fast parsing of texts, paths and plain numbers, for each of which typer would build a validator."""
 
 import re
 from collections.abc import Callable
@@ -14,30 +14,30 @@ _PLAIN = {str: ".*", Path: ".*", int: "[0-9]{1,18}", float: r"[0-9]{1,18}(\.[0-9
 
 
 class PlainCommand(TyperCommand):
-    """A command that takes plain values as they are; what is not plain is left to typer, which knows what to say."""
+    """A command that parses plain values itself and leaves all others, and their error messages, to typer."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, `--help` among them."""
+        """The parameters, including `--help`."""
         return _taking_plain_values(super().get_params(ctx))
 
 
 class PlainGroup(TyperGroup):
-    """The same for a group of commands."""
+    """A group of commands that parses plain values itself and leaves all others to typer."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, `--help` among them."""
+        """The parameters, including `--help`."""
         return _taking_plain_values(super().get_params(ctx))
 
 
 class Commands(typer.Typer):
-    """An application, or a group in one, whose commands take plain values as they are."""
+    """A typer application, or a group of one, whose commands parse plain values themselves."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"cls": PlainGroup, **options})
 
-    def command(self, *given: Any, **options: Any) -> Callable[[Function], Function]:
+    def command(self, *arguments: Any, **options: Any) -> Callable[[Function], Function]:
         """Register a command."""
-        return super().command(*given, **{"cls": PlainCommand, **options})
+        return super().command(*arguments, **{"cls": PlainCommand, **options})
 
 
 def _taking_plain_values(params: list[Any]) -> list[Any]:
@@ -46,17 +46,17 @@ def _taking_plain_values(params: list[Any]) -> list[Any]:
     return params
 
 
-def _processed(param: Any, usual: Any, ctx: Any, value: Any) -> Any:
+def _processed(param: Any, typer_processing: Any, ctx: Any, value: Any) -> Any:
     several = param.multiple or param.nargs == -1
     texts = () if value is None else value if several else (value,)
     kind = param.type_descriptor.annotation
     kind = get_args(kind)[0] if get_origin(kind) is list else kind
     plain = isinstance(texts, (tuple, list)) and all(_is_plain(kind, text) for text in texts)
     if not plain or (param.required and not texts):
-        return usual(ctx, value)
-    every = tuple(kind(text) for text in texts)
-    made = every if several else every[0] if every else None
-    return made if param.callback is None else param.callback(ctx, param, made)
+        return typer_processing(ctx, value)
+    values = tuple(kind(text) for text in texts)
+    result = values if several else values[0] if values else None
+    return result if param.callback is None else param.callback(ctx, param, result)
 
 
 def _is_plain(kind: Any, text: Any) -> bool:

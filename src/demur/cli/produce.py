@@ -1,4 +1,4 @@
-"""`demur produce`: transcripts to a run file, by a model that is asked over HTTP."""
+"""`demur produce`: score transcripts with a model behind an HTTP endpoint, and write a run file."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 _ENDPOINT = 5
 _RUNS = Path("data/outputs")
-# What can be said with each of two other ways to call it; a dry run takes the words of the run it is about.
-_WAYS = {"demo": {"run_folder"}, "probe": {"config", "allow_remote", "asked", "endpoint"}}
+# The options that go with --demo and with --probe; a dry run takes those of the run it describes.
+_COMPATIBLE = {"demo": {"run_folder"}, "probe": {"config", "allow_remote", "assess", "endpoint"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AssessChanges:
-    """What is asked, in place of what the configuration says."""
+    """Settings of the assessment that replace those of the configuration."""
 
     mode: Annotated[str | None, typer.Option(help="zero_shot, few_shot or both.")] = None
     consistency_samples: Annotated[int | None, typer.Option(help="How many answers are sampled for each item.")] = None
     consistency_temperature: Annotated[float | None, typer.Option(help="The temperature of several samples.")] = None
-    seed: Annotated[int | None, typer.Option(help="What the seeds of all requests follow from.")] = None
+    seed: Annotated[int | None, typer.Option(help="The seed from which those of all requests are derived.")] = None
     decision: Annotated[
         str | None, typer.Option(help="Of several samples: mode, or seed (the first one where none has half of them).")
     ] = None
@@ -46,7 +46,7 @@ class _AssessChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _EndpointChanges:
-    """Who is asked, in place of what the configuration says."""
+    """Settings of the endpoint that replace those of the configuration."""
 
     base_url: Annotated[str | None, typer.Option(help="The endpoint, in place of the one configured.")] = None
     model: Annotated[str | None, typer.Option(help="The model, in place of the one configured.")] = None
@@ -64,12 +64,12 @@ def produce(
     config: Annotated[Path | None, typer.Option(help="The configuration, a TOML file.")] = None,
     run_folder: Annotated[
         Path | None,
-        typer.Option(help="Where the run is kept, and resumed; if not given, named after its inputs."),
+        typer.Option(help="The folder of the run, from which it is resumed; if not given, named after its inputs."),
     ] = None,
     split: Annotated[Path | None, typer.Option(help="Whom to assess: a CSV file with a column participant_id.")] = None,
-    only: Annotated[str | None, typer.Option(help="Only these participants, with commas between.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first so many participants alone.")] = None,
-    asked: _AssessChanges,
+    only: Annotated[str | None, typer.Option(help="Only these participants, separated by commas.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many participants.")] = None,
+    assess: _AssessChanges,
     endpoint: _EndpointChanges,
     include_text: Annotated[bool, typer.Option("--include-text", help="Keep quotes and reasons.")] = False,
     allow_remote: Annotated[
@@ -77,25 +77,25 @@ def produce(
     ] = False,
     price_in: Annotated[float | None, typer.Option(min=0, help="What a million tokens of prompts cost.")] = None,
     price_out: Annotated[float | None, typer.Option(min=0, help="What a million tokens of answers cost.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked, and ask nobody.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be asked, and send nothing.")] = False,
     show_prompts: Annotated[
         bool, typer.Option("--show-prompts", help="With --dry-run, print the first prompts, with their transcript.")
     ] = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try those who failed once more.")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Another place for the run file.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Assess failed participants once more.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the run file here instead.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     progress: Annotated[
         str | None, typer.Option(help="plain, bar or none; if not given, bar on a terminal and plain elsewhere.")
     ] = None,
-    probe: Annotated[bool, typer.Option("--probe", help="Say what an endpoint can do, as JSON, and end.")] = False,
+    probe: Annotated[bool, typer.Option("--probe", help="Print what an endpoint supports, as JSON; exit.")] = False,
     demo: Annotated[
         bool, typer.Option("--demo", help="Try it all offline: made-up interviews, a scripted endpoint, a report.")
     ] = False,
 ) -> None:
     """Score interviews with a model behind an OpenAI-compatible endpoint, and write a run file with every signal.
 
-    What is done is kept in the run folder: the same command again goes on where it stopped. The exit code is 4 if
-    participants failed, 5 if the endpoint cannot do what was asked or stopped answering, 130 if it was stopped.
+    The run folder keeps what is done: the same command again continues where it stopped. The exit code is 4 if
+    participants failed, 5 if the endpoint lacks a feature or stopped responding, 130 if the run was interrupted.
 
     Example: demur produce --config produce.toml --run-folder run
 
@@ -103,13 +103,13 @@ def produce(
 
     Example: demur produce --probe --base-url http://127.0.0.1:8080/v1 --model gemma3:27b
     """
-    _check_way(
+    _check_options(
         {name for name, value in locals().items() if value not in (None, False, _AssessChanges(), _EndpointChanges())}
     )
     if demo:
         _demonstrate(run_folder)
         return
-    changes: dict[str, dict[str, Any]] = {"assess": asdict(asked), "endpoint": asdict(endpoint), "data": {}}
+    changes: dict[str, dict[str, Any]] = {"assess": asdict(assess), "endpoint": asdict(endpoint), "data": {}}
     if split is not None:  # as the configuration would name it
         changes["data"]["split"] = os.path.relpath(split, config.parent if config else None)
     if endpoint.allow_missing is not None:
@@ -127,19 +127,19 @@ def produce(
         _describe(inputs, names, limit, show_prompts=show_prompts)
         return
     prices, kind = Prices(price_in, price_out), "none" if quiet else _progress(progress)
-    how = ProduceOptions(names, limit, include_text, retry_failed, prices, output, kind, _Teller(quiet=quiet))
-    _finish(_produced(inputs, base, run_folder, how), quiet=quiet)
+    production = ProduceOptions(names, limit, include_text, retry_failed, prices, output, kind, _Teller(quiet=quiet))
+    _finish(_produced(inputs, base, run_folder, production), quiet=quiet)
 
 
-def _check_way(given: set[str]) -> None:
-    """Nothing is said that would change nothing."""
-    for way in (way for way in _WAYS if way in given):
-        others = sorted(given - _WAYS[way] - {way})
-        if way == "demo" and others:
+def _check_options(typed: set[str]) -> None:
+    """Refuse options that would have no effect."""
+    for action in (action for action in _COMPATIBLE if action in typed):
+        others = sorted(typed - _COMPATIBLE[action] - {action})
+        if action == "demo" and others:
             raise UserError("--demo brings its own interviews and endpoint: give it alone, or with --run-folder")
         for name in others:
-            raise UserError(f"--{name.replace('_', '-')} does not go with --{way}: leave it out")
-    if "show_prompts" in given and "dry_run" not in given:
+            raise UserError(f"--{name.replace('_', '-')} does not go with --{action}: leave it out")
+    if "show_prompts" in typed and "dry_run" not in typed:
         raise UserError("--show-prompts goes with --dry-run, which is missing")
 
 
@@ -153,7 +153,7 @@ def _describe(inputs: Inputs, names: list[str], limit: int | None, *, show_promp
 def _settings(
     config: Path | None, changes: Mapping[str, Mapping[str, Any]], *, probe: bool, allow_remote: bool
 ) -> tuple[ProduceSettings, Path]:
-    """The configuration, and the folder that its paths are relative to."""
+    """The configuration, and the folder its paths are relative to."""
     _needs_httpx()
     from demur.produce.config import checked_settings, load_settings
 
@@ -164,9 +164,9 @@ def _settings(
     for name in ("base_url", "model"):
         if changes["endpoint"][name] is None:
             raise UserError(f"--probe needs --config, or --{name.replace('_', '-')}")
-    given = {name: value for name, value in changes["endpoint"].items() if value is not None}
+    endpoint = {name: value for name, value in changes["endpoint"].items() if value is not None}
     data = {"transcripts": "", "truth": "", "split": "", "reference_split": "none"}
-    return checked_settings({"data": data, "endpoint": given}, allow_remote=allow_remote), Path()
+    return checked_settings({"data": data, "endpoint": endpoint}, allow_remote=allow_remote), Path()
 
 
 def _needs_httpx() -> None:
@@ -184,8 +184,8 @@ def _demonstrate(folder: Path | None) -> None:
 
     walked = walk(folder or unused_folder(_RUNS))
     typer.echo(f"{walked.explanation}\n{MEANINGLESS}\n")
-    for what, path in walked.places.items():
-        typer.echo(f"{what}: {printed_path(path)}")
+    for label, path in walked.places.items():
+        typer.echo(f"{label}: {printed_path(path)}")
 
 
 def _probe(settings: ProduceSettings) -> None:
@@ -197,13 +197,13 @@ def _probe(settings: ProduceSettings) -> None:
 
     try:
         with Endpoint(settings, Pace(1), lambda *_: None) as endpoint:
-            found = probe(endpoint, settings)
+            capabilities = probe(endpoint, settings)
     except EndpointError as error:
         _endpoint_failed(error)
-    typer.echo(json_text(found), nl=False)
+    typer.echo(json_text(capabilities), nl=False)
 
 
-def _produced(inputs: Inputs, base: Path, folder: Path | None, how: Any) -> ProduceOutcome:
+def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
     from demur.produce.failures import EndpointError
     from demur.produce.folder import RunFolder, begun_with
     from demur.produce.producing import Production
@@ -211,7 +211,7 @@ def _produced(inputs: Inputs, base: Path, folder: Path | None, how: Any) -> Prod
     if folder is None:
         folder = _RUNS / f"produce-{begun_with(inputs)[0][:8]}"
     try:
-        return Production(inputs, RunFolder(folder), base, how).produce()
+        return Production(inputs, RunFolder(folder), base, options).produce()
     except EndpointError as error:
         _endpoint_failed(error)
 
@@ -231,22 +231,22 @@ def _finish(outcome: ProduceOutcome, *, quiet: bool) -> None:
         raise typer.Exit(outcome.code)
 
 
-def _progress(given: str | None) -> str:
-    if given is None:
+def _progress(kind: str | None) -> str:
+    if kind is None:
         return "bar" if sys.stderr.isatty() else "plain"
-    if not re.fullmatch("plain|bar|none", given):
-        raise UserError(f"--progress {literal(given)}, expected plain, bar or none")
-    return given
+    if not re.fullmatch("plain|bar|none", kind):
+        raise UserError(f"--progress {literal(kind)}, expected plain, bar or none")
+    return kind
 
 
 class _Teller:
-    """Lines on standard error, some of them over the one before."""
+    """Prints lines on standard error, of which some overwrite the previous one."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet, self._over = quiet, False
 
     def __call__(self, line: str, *, again: bool = False) -> None:
-        """Say a line; one that is said `again` is written over."""
+        """Print a line; the next one overwrites it if it is printed `again`."""
         if not self._quiet:
             start = "\r\x1b[K" if self._over else ""
             typer.echo(start + harmless(line), err=True, nl=not again)

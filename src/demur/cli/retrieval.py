@@ -1,4 +1,4 @@
-"""`demur retrieval`: evidence retrieval that may come back empty-handed, from per-query or TREC files."""
+"""`demur retrieval`: evaluate evidence retrieval that may return nothing, from per-query or TREC files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Files:
-    """What is evaluated: a per-query file, or TREC files."""
+    """The input files: a per-query file, or TREC files."""
 
     data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None
@@ -35,10 +35,11 @@ class _Files:
     column: options.ColumnNames = None
 
     def check(self) -> None:
-        """There are files, of one kind."""
+        """Check that there are files, and all of one kind."""
         if self.data is None and self.qrels is None:
-            ways = "give --data with a per-query file, or --qrels and --run with TREC files"
-            raise UserError(f"nothing to evaluate: {ways}")
+            raise UserError(
+                "nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files"
+            )
         if self.data is not None:
             _check_mixture({"--qrels": self.qrels, "--run": self.run, "--split-topics": self.split_topics}, "--data")
             return
@@ -47,7 +48,7 @@ class _Files:
             raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
 
     def systems(self) -> dict[str, Rankings]:
-        """The facts of every system."""
+        """Read the rankings of every system."""
         from demur.read.queries import read_queries
         from demur.read.trec import read_trec
 
@@ -81,7 +82,7 @@ class _ChosenNumbers:
     ] = None
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A way to choose how many to show: fixed:5, threshold:0.3, gap, elbow, mass:0.8."),
+        typer.Option(help="A policy for how many ids to show: fixed:5, threshold:0.3, gap, elbow, mass:0.8."),
     ] = None
     k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2
     hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10
@@ -93,9 +94,9 @@ class _ChosenNumbers:
     baseline: options.Baseline = None
 
     def check(self, systems: Mapping[str, Rankings]) -> None:
-        """Bounds are of what is shown, and something must be."""
-        usual = {each.name: each.default for each in fields(self) if each.name in ("k_min", "hard_cap", "k_max_ratio")}
-        for name in (name for name, value in usual.items() if getattr(self, name) != value):
+        """Refuse bounds on the number of ids shown if no system or policy shows any."""
+        bounds = [field for field in fields(self) if field.name in ("k_min", "hard_cap", "k_max_ratio")]
+        for name in (field.name for field in bounds if getattr(self, field.name) != field.default):
             if not self.policy and all(rankings.selected_count is None for rankings in systems.values()):
                 option = f"--{name.replace('_', '-')}"
                 raise UserError(
@@ -103,7 +104,7 @@ class _ChosenNumbers:
                 )
 
     def settings(self) -> RetrievalSettings:
-        """What to compute."""
+        """The options as settings of the evaluation."""
         from demur.quantities.selection import Bounds
         from demur.results.reference import reference_of
         from demur.results.retrieval import RetrievalSettings
@@ -129,7 +130,7 @@ class _ChosenNumbers:
 @options.unfolded
 def retrieval(
     *,
-    given: _Files,
+    files: _Files,
     numbers: _ChosenNumbers,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
@@ -159,12 +160,12 @@ def retrieval(
     from demur.results.reference import REFERENCES
     from demur.results.retrieval import evaluate_retrieval
 
-    given.check()
+    files.check()
     check_flags(bootstrap_resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
-    systems = given.systems()
+    systems = files.systems()
     numbers.check(systems)
     with progress_bar("resamples") as advance:
         results = evaluate_retrieval(
@@ -176,19 +177,19 @@ def retrieval(
             also_read=[reference] if reference and reference not in REFERENCES else (),
         )
     beside = dict[Path, bytes]()
-    if per_query is not None and results.text:  # the file comes first: a name that no file can hold is refused there
+    if per_query is not None and results.text:  # composed first: it refuses names that no file can hold
         beside[per_query] = per_query_bytes(per_query, per_query_columns(systems, settings))
     delivery = Delivery("retrieval", output, report, (), as_json, quiet, beside=beside)
     delivery.of(results, lambda: retrieval_text(results, verbose=verbose))
 
 
 def _named_run(run: str) -> tuple[str | None, str]:
-    """A file, or a name and a file; a file that is there may have a = in its name."""
+    """Split NAME=FILE; an existing file may have a = in its name."""
     name, equals, path = run.partition("=")
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
 
 
-def _check_mixture(given: dict[str, object], instead: str) -> None:
-    for option, value in given.items():
+def _check_mixture(options: dict[str, object], instead: str) -> None:
+    for option, value in options.items():
         if value is not None:
             raise UserError(f"{option} does not go with {instead}")

@@ -1,4 +1,4 @@
-"""`demur report`, `demur table` and `demur figure`: results for people and for papers."""
+"""`demur report`, `demur table` and `demur figure`: present results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def report(
         Path | None, typer.Option(help="The page to write; if not given, beside the file, under its name.")
     ] = None,
     rule: Annotated[
-        Path | None, typer.Option(help="A rule of demur choose: its threshold is marked, and what it promises told.")
+        Path | None,
+        typer.Option(help="A rule of demur choose: the page marks its threshold and states its promise."),
     ] = None,
 ) -> None:
-    """Write results as one HTML page: nothing is fetched, and it can be read without its script.
+    """Write results as one HTML page that fetches nothing and can be read without its script.
 
     Example: demur report metrics.json --output report.html
 
@@ -104,7 +105,7 @@ def figure(
 
 
 def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, *files: Path) -> None:
-    """What shows an artifact, never over it or over what it was made from."""
+    """Write a page, table or figure, but never over the result file or its inputs."""
     from demur.files.write import write_whole
 
     written = write_whole(path, shown, inputs=[*artifact.input_paths, *files], hashes=artifact.input_hashes)
@@ -112,7 +113,7 @@ def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, *fil
 
 
 def _of_answers(path: Path) -> Results:
-    """Results with curves, which those of retrieval lack."""
+    """Load results of selective prediction; those of retrieval are refused, as they have no curves."""
     from demur.results.load import load
 
     results = load(path)

@@ -1,4 +1,4 @@
-"""`demur study`, `simulate` and `demo`: made-up data, to plan with and to try things on; `demur schema`."""
+"""`demur study`, `simulate` and `demo`, which simulate data, and `demur schema`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def intervals(
     seed: options.SimulationSeed,
     *,
     design: Annotated[
-        str, typer.Option(callback=_list_designs, is_eager=True, help="{designs}; help says what they are.")
+        str, typer.Option(callback=_list_designs, is_eager=True, help="{designs}; help lists what they are.")
     ] = "phq8",
     like: Annotated[Path | None, typer.Option(help="A run or table to imitate, in place of a design.")] = None,
     participants: Annotated[
@@ -98,8 +98,8 @@ def intervals(
         picture = coverage_chart(
             tallies, f"95 % intervals in {datasets} data sets of {size} participants: {chosen.name}"
         )
-        made = write_whole(figure, picture.standalone(paper=True), inputs=[like] if like else [])
-        typer.echo(f"wrote {printed_path(made)}")
+        written = write_whole(figure, picture.standalone(paper=True), inputs=[like] if like else [])
+        typer.echo(f"wrote {printed_path(written)}")
 
 
 @studies.command(cls=options.ListingCommand)
@@ -125,8 +125,8 @@ def participants(
 ) -> None:
     """Say how many participants a comparison of two systems needs, from a pilot.
 
-    The smallest number at which a t test at 5 % shows the difference in AUGRC with the power asked for, and its range:
-    a small pilot knows its own spread only roughly.
+    This is the smallest number at which a t test at 5 % shows the difference in AUGRC with the requested power. It
+    comes with a range, because a small pilot estimates the spread only roughly.
 
     Example: demur study participants --like metrics.json --difference 0.02
 
@@ -141,23 +141,23 @@ def participants(
     data = read_bytes(like[0]) if len(like) == 1 and like[0].lower().endswith(".json") else b"null"
     with located(like[0]):
         content = loads(decode(data))
-    said: Json = {"loss": loss, "area_coverage": area_coverage, "mode": mode, "column": column}
-    said |= {} if instrument == BY_ITEMS else {"instrument": instrument}
-    given = {name: value for name, value in said.items() if value}
+    typed: Json = {"loss": loss, "area_coverage": area_coverage, "mode": mode, "column": column}
+    typed |= {} if instrument == BY_ITEMS else {"instrument": instrument}
+    request = {name: value for name, value in typed.items() if value}
     if is_own(content):
-        for name in given:
+        for name in request:
             option = f"--{name.replace('_', '-')}"
             raise UserError(f"{option} is for files of systems, and {shown(like[0])} holds results: leave it out")
         with located(like[0]):
             pilot = results_of(content).narrowed(None if confidence == "default" else confidence)
     else:  # a pilot needs no resamples
-        given |= {"confidence": confidence, "columns": named(column, "--column"), "resamples": 0}
-        pilot = answered(like, given, Spoken())
+        request |= {"confidence": confidence, "columns": named(column, "--column"), "resamples": 0}
+        pilot = answered(like, request, Spoken())
     typer.echo(plan_text(pilot, difference, power))
 
 
 def _check_options(design: str, shape: Json, reading: options.ReadingOptions, like: Path | None) -> None:
-    """An option that would change nothing is a mistake."""
+    """Refuse options that would have no effect."""
     if like is not None:
         if design != _USUAL:
             raise UserError("--like makes a design of its own: leave out --design")
@@ -173,7 +173,7 @@ def _check_options(design: str, shape: Json, reading: options.ReadingOptions, li
 
 
 def _check_figure(path: Path, like: Path | None) -> None:
-    """A file that cannot be written is told before anything is simulated."""
+    """Check that the picture can be written before anything is simulated."""
     from demur.files.write import check_target
 
     if path.suffix.lower() != ".svg":
@@ -185,18 +185,18 @@ def _design(name: str, shape: Json, instrument: str) -> Design:
     from demur.facts.instruments import instrument as instrument_of
     from demur.simulate.designs import design_named, phq8
 
-    given = {option: value for option, value in shape.items() if value is not None}
-    return phq8(**given, instrument=instrument_of(instrument)) if name == _USUAL else design_named(name)
+    chosen = {option: value for option, value in shape.items() if value is not None}
+    return phq8(**chosen, instrument=instrument_of(instrument)) if name == _USUAL else design_named(name)
 
 
 def _imitation(path: Path, shape: Json, reading: options.ReadingOptions) -> Design:
     from demur.confidences.grading import grade
     from demur.simulate.imitation import imitation
 
-    items, known = reading.understood(path, Spoken(), shape["confidence"] or "default", loss=shape["loss"])
-    confidence = "llm_evidence_count" if known.confidence == "default" else known.confidence
+    items, understood = reading.understood(path, Spoken(), shape["confidence"] or "default", loss=shape["loss"])
+    confidence = "llm_evidence_count" if understood.confidence == "default" else understood.confidence
     with located(path):
-        return imitation(grade(items, loss=known.loss, confidence=confidence), shown(path.name))
+        return imitation(grade(items, loss=understood.loss, confidence=confidence), shown(path.name))
 
 
 @simulations.command()
@@ -249,16 +249,18 @@ def interviews(
     participants: Annotated[int, typer.Option(help="How many participants there are.")] = 40,
     instrument: InstrumentFile = "PHQ-8",
 ) -> None:
-    """Write made-up interviews with their true scores, for `demur produce`; no number made of them means anything.
+    """Write made-up interviews with their true scores, for `demur produce`; numbers from them mean nothing clinically.
 
     Example: demur simulate interviews --output interviews --seed 1
     """
     from demur.facts.instruments import instrument as instrument_of
     from demur.simulate.interviews import simulated_interviews
 
-    made = simulated_interviews(participants, seed=seed, instrument=instrument_of(instrument))
-    written = printed_path(made.write(output))
-    typer.echo(f"wrote {written}: {participants} made-up participants, {participants - made.training} to be assessed")
+    made_up = simulated_interviews(participants, seed=seed, instrument=instrument_of(instrument))
+    written = printed_path(made_up.write(output))
+    typer.echo(
+        f"wrote {written}: {participants} made-up participants, {participants - made_up.training} to be assessed"
+    )
 
 
 @app.command(rich_help_panel=MORE)
@@ -289,7 +291,7 @@ def demo(
     from demur.simulate.demo import demonstrate
 
     with progress_bar("resamples") as advance:
-        shown = demonstrate(folder, progress=advance)
-    typer.echo(evaluation_text(shown.results))
-    run, results, page = map(printed_path, (shown.run, shown.artifact, shown.page))
-    typer.echo(f"\n{shown.explanation}\n\nRuns: {run}\nResults: {results}\nReport: {page}")
+        demonstration = demonstrate(folder, progress=advance)
+    typer.echo(evaluation_text(demonstration.results))
+    run, results, page = map(printed_path, (demonstration.run, demonstration.artifact, demonstration.page))
+    typer.echo(f"\n{demonstration.explanation}\n\nRuns: {run}\nResults: {results}\nReport: {page}")

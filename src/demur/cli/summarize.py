@@ -1,4 +1,4 @@
-"""`demur summarize`: parts of a system's data as one small file of counts, which merges with others."""
+"""`demur summarize`: write the parts of a system's data as one small, mergeable file of counts."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def summarize(
     workers: options.WorkerNames = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Count the units of each cluster that are alike, part by part, and write the counts down: enough for all curves.
+    """Count the units of each cluster that are alike, part by part, and write the counts, which suffice for all curves.
 
-    Parts may be summaries, so that merging is the same command. A cluster may be in several parts.
+    Parts may be summaries, so the same command merges them. A cluster may be in several parts.
 
     Example: demur summarize part-*.csv --column cluster=user --confidence sure -o run.sum
 
@@ -60,9 +60,9 @@ def summarize(
     files = parts_of(parts)
     check_target(output, files)
     labels: Any = options.groups(group)
-    if nowhere := [name for name, text in labels.items() if not text]:
-        raise UserError(f"--group {literal(nowhere[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
-    asked = PartReading(
+    if built_in := [name for name, text in labels.items() if not text]:
+        raise UserError(f"--group {literal(built_in[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
+    part_reading = PartReading(
         confidence,
         instrument=reading.instrument,
         options=replace(reading.table, probability=tuple(probability or ()), group=labels or None),
@@ -72,13 +72,13 @@ def summarize(
         most_bins=MOST if bins is None else bins,
         loss_digits=loss_digits,
     )
-    voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=asked.lower_is_surer)
+    voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=part_reading.lower_is_surer)
     understood = settled([files[0]], given, confidence, voice, seedless=False)
-    asked = replace(asked, confidence=understood.confidence, columns=understood.columns[0], loss=understood.loss)
-    with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as at_work:
-        made = summarized(files, asked, at_work, advance)
+    settled_by = {"confidence": understood.confidence, "columns": understood.columns[0], "loss": understood.loss}
+    with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as pool:
+        summary = summarized(files, replace(part_reading, **settled_by), pool, advance)
     voice.tell(understood.notes)
-    write_whole(output, content(made), inputs=files)
+    write_whole(output, content(summary), inputs=files)
     if not quiet:
-        counts = f"{len(made.ids)} {made.about.noun}s, {made.units} units, {len(made.count)} entries"
-        typer.echo(f"{len(made.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
+        counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
+        typer.echo(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
