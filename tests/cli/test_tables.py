@@ -107,7 +107,7 @@ def test_a_mistake_is_one_line(folder, arguments, message):
 def test_a_run_file_has_no_use_for_what_says_how_a_table_is_read(folder):
     (folder / "run.json").write_text("{}", encoding="utf-8")
     refused = demur(folder, "evaluate", "run.json", *FLAGS, "--noun", "document", "--loss-max", "2")
-    assert "a run file says what is in it: leave out --loss-max, --noun" in refused.stderr
+    assert "a run file takes no options of tables: leave out --loss-max, --noun" in refused.stderr
 
 
 @pytest.mark.parametrize(("rule", "units", "cmax"), [("drop", 23, 20 / 23), ("abstain", 24, 20 / 24)])

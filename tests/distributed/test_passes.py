@@ -12,7 +12,7 @@ import pytest
 import demur as library
 from commands import demur
 from demur.distributed import passes, ranges
-from demur.evaluation.answering import answered
+from demur.evaluation.answering import evaluate_data
 from demur.evaluation.voice import Call
 from sharded import same_in_both, shards, table, units
 
@@ -94,9 +94,9 @@ def test_a_weight_may_be_larger_than_a_byte(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--group", "sex=sex"), "groups and prices are not looked at in passes"),
-        (("--abstention-cost", "0.1", "--loss-max", "1"), "groups and prices are not looked at in passes"),
-        (("--confidence", "sure,margin"), "passes rank by one signal as it is"),
+        (("--group", "sex=sex"), "passes cannot evaluate groups or costs of abstention"),
+        (("--abstention-cost", "0.1", "--loss-max", "1"), "passes cannot evaluate groups or costs of abstention"),
+        (("--confidence", "sure,margin"), "passes rank by one signal"),
         (("--interval", "bca"), "clusters cannot be left out in turn in passes"),
         (("--route", "detour"), "no route is called detour"),
         (("B=in-1",), "passes are for one folder of parts"),
@@ -119,7 +119,7 @@ def test_a_worker_that_is_killed_in_a_pass_changes_nothing(data):
             os.kill(killed[0], signal.SIGKILL)
 
     said = {**HOW, "workers": 2, "route": "passes", "progress": kill}
-    results = answered([{"A": folder / "in-3"}], said, Call({}, {}))
+    results = evaluate_data([{"A": folder / "in-3"}], said, Call({}, {}))
     assert killed
     assert same_in_both(results.text) == expected
 

@@ -222,8 +222,8 @@ WRONG = {
         {"instrument": "PHQ-8"},
         "PHQ-8 bounds truths and predictions; losses have no use for",
     ),
-    "a range of nothing": ({"loss": [1, 0]}, {"options": ONE_TO_FIVE}, "a score range is of a column of scores"),
-    "a largest loss of nothing": ({"score": [1, 0]}, {"options": TableOptions(loss_max=1)}, "is of a column of losses"),
+    "a range of nothing": ({"loss": [1, 0]}, {"options": ONE_TO_FIVE}, "a score range needs a column of scores"),
+    "a largest loss of nothing": ({"score": [1, 0]}, {"options": TableOptions(loss_max=1)}, "needs a column of losses"),
     "a range the wrong way": (
         {"score": [1, 0]},
         {"options": TableOptions(score_range=(5, 1))},

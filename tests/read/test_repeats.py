@@ -125,7 +125,7 @@ def test_what_cannot_be_put_together_is_refused(change, rule, message):
 
 def test_a_rule_without_repeats_and_repeats_without_items_are_misunderstandings():
     without = {name: values for name, values in TABLE.items() if name != "repeat"}
-    with pytest.raises(UserError, match=r"map one, repeat=COLUMN \(--column\), or leave out --repeats"):
+    with pytest.raises(UserError, match=r"map one, repeat=COLUMN \(--column\), or leave it out"):
         read(without, "vote")
     with pytest.raises(UserError, match="the column repeat counts repeats of an item: map that too"):
         read({name: values for name, values in TABLE.items() if name != "item"}, "units")

@@ -190,7 +190,7 @@ def test_a_bad_file_is_one_line(files, qrels, run, message):
 
 def test_two_runs_of_one_name_and_topics_that_do_not_split_are_refused(files):
     qrels, run = files(qrels=QRELS, run=RUN)
-    with pytest.raises(UserError, match="a run called bm25 is there already; name the runs"):
+    with pytest.raises(UserError, match="another run is called bm25 too; name the runs"):
         read_trec(qrels, [run, run])
     assert [*read_trec(qrels, [("one", run), ("two", run)])] == ["one", "two"]
     with pytest.raises(UserError, match="topic q1: expected a post and a criterion with '/' between them"):

@@ -266,7 +266,7 @@ def test_a_folder_in_which_something_is_no_part_is_refused_and_what_is_hidden_is
     table(path, rows)
     outcome = demur(tmp_path, "summarize", tmp_path, *KEPT[:4], "-o", "_run.sum")
     assert outcome.returncode == 2
-    assert f"{name.partition('/')[0]} is not a table, a run or a summary: take it elsewhere" in outcome.stderr
+    assert f"{name.partition('/')[0]} is not a table, a run or a summary: move it out" in outcome.stderr
 
 
 def test_the_file_has_no_seed_and_nothing_but_plain_arrays(data):

@@ -132,7 +132,7 @@ class AuditOptions:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
         from demur.audit.own import audited_runs
-        from demur.evaluation.beside import everybody
+        from demur.evaluation.beside import read_beside
         from demur.facts.alignment import aligned
 
         with located(self.reported):
@@ -144,7 +144,7 @@ class AuditOptions:
         with progress_bar("resamples") as advance:
             if not self.independent:
                 requested = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
-                others = everybody(requested, runs, self.columns)
+                others = read_beside(requested, runs, self.columns)
                 return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
             named_runs = dict(zip(claimed.systems, runs, strict=True))
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems

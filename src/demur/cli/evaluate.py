@@ -130,14 +130,14 @@ def evaluate(
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
     typed = {name: value for name, value in locals().items() if value is not None and value is not False}
-    from demur.evaluation.answering import answered, files_read
+    from demur.evaluation.answering import evaluate_data, files_read
     from demur.report.console import evaluation_text
 
     check_flags(bootstrap_resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
     request = _request(typed)
     with progress_bar("resamples") as advance:
         request |= {"progress": advance, "command": command_line()}
-        results = answered([*(files or ()), *(inputs or ())], request, Spoken(quiet=quiet))
+        results = evaluate_data([*(files or ()), *(inputs or ())], request, Spoken(quiet=quiet))
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
     delivery = Delivery("metrics", output, report, files_read(request), as_json, quiet, fitted(calibration))
     delivery.of(results, lambda: evaluation_text(results, **width))

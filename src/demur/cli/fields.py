@@ -35,16 +35,16 @@ def fields(
     Example: demur fields capitals.eval --no-examples
     """
     from demur.read import read_inputs
-    from demur.read.foreign import foreign_tool, way_in
+    from demur.read.foreign import foreign_tool, import_hint
     from demur.read.profile import items_profile
 
     fit, columns, table, shown_values = fitted(calibration), reading.columns, reading.table, not no_examples
     tool = foreign_tool(file)
     if tool is not None:
         for name in (*reading.names_but(), *(["--calibration"] if calibration else [])):
-            raise UserError(f"{name} does not apply to {way_in(tool, file)}")
+            raise UserError(f"{name} does not apply to {import_hint(tool, file)}")
         _show(file, _of_log(tool, file), examples=shown_values)
-        typer.echo(way_in(tool, file))
+        typer.echo(import_hint(tool, file))
         return
     profile = _of_table(file)
     if profile is not None:

@@ -133,7 +133,7 @@ def participants(
     Example: demur study participants --like run.json --like run.json --mode zero_shot --mode few_shot
     """
     from demur.audit.own import is_own
-    from demur.evaluation.answering import answered
+    from demur.evaluation.answering import evaluate_data
     from demur.files.strict_json import decode, loads, read_bytes
     from demur.results.load import results_of
     from demur.simulate.planning import plan_text
@@ -152,7 +152,7 @@ def participants(
             pilot = results_of(content).narrowed(None if confidence == "default" else confidence)
     else:  # a pilot needs no resamples
         request |= {"confidence": confidence, "columns": named(column, "--column"), "resamples": 0}
-        pilot = answered(like, request, Spoken())
+        pilot = evaluate_data(like, request, Spoken())
     typer.echo(plan_text(pilot, difference, power))
 
 

@@ -1,4 +1,4 @@
-"""The front door: from a file, a frame or lists to results in one call, as `demur evaluate` does it."""
+"""`demur.evaluate`: results from a file, a frame or lists in one call, with the options of `demur evaluate`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.evaluation.answering import RESAMPLES, ROUTES, answered
+from demur.evaluation.answering import RESAMPLES, ROUTES, evaluate_data
 from demur.evaluation.voice import Call
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.points import NumbersOfPoint
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from demur.facts.instruments import Instrument
 
 _TABLE, _GROUPS, _SETTINGS = TableOptions(), GroupSettings(), Settings()
-_COVERAGES = ",".join(each.text for each in _SETTINGS.targets)
+_COVERAGES = ",".join(target.text for target in _SETTINGS.targets)
 
 
 def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
@@ -86,25 +86,26 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     """Evaluate a system that may abstain, or compare several on the same clusters: every number with its interval.
 
     `data` is a run file or a table: a path, a pandas, polars or pyarrow frame, a dict of lists, or the `Items` of a
-    reader; or a summary that `demur summarize` wrote, or a folder, which is one system in parts, that `workers` read:
-    a number of processes, `dask://SCHEDULER:PORT`, or any executor. By the `route` of passes what they read stays with
-    them, in a folder `scratch` that all of them see. Give several to compare them, or a mapping from the
-    name of each system to its data. The options are those of `demur evaluate`, and mean the same: the results are the
-    ones the command writes. A `seed` is needed unless `resamples` is 0.
+    reader. It may also be a summary that `demur summarize` wrote, or a folder that holds one system in parts. `workers`
+    read the parts: a number of processes, `dask://SCHEDULER:PORT`, or any executor. With `route="passes"` they keep
+    what they read in `scratch`, a folder that all of them can reach. Give several inputs to compare them, or a mapping
+    from the name of each system to its data. The options are those of `demur evaluate` and give the results that the
+    command writes. A `seed` is needed unless `resamples` is 0.
 
-    `columns` says which column plays which role, `{"cluster": "document"}`; roles are described by `read_table`. Usual
-    names need not be said: what was taken is recorded in `results.study.inputs`, and what cannot be told is asked for.
-    `confidence` names what ranks the answers, a column of the table say, `primary` the one the verdict is on.
+    `columns` maps roles to columns, `{"cluster": "document"}`; `read_table` describes the roles. Columns with common
+    names are recognised, and recorded in `results.study.inputs`; an ambiguous table is an error that lists the choices.
+    `confidence` names what ranks the answers, for example a column, and `primary` the confidence the verdict is on.
 
-    `group` maps names of groups to columns of labels, `{"sex": "Gender"}`, where numbers are cut, `{"age": ("Age", [18,
-    40, 65])}`; or it lists groups that are known already, such as `item`. `groups` is a table of labels by cluster.
-    `raters` maps names to tables of answers to the same units, `forced` systems to runs that answer everything; one
-    system alone needs no name. `points` are published numbers as `demur evaluate --point` takes them, or a TOML file.
+    `group` maps names of groups to columns of labels, `{"sex": "Gender"}`, or to a column of numbers and its cut
+    points, `{"age": ("Age", [18, 40, 65])}`; or it lists groups that the data have already, such as `item`. `groups` is
+    a table of labels by cluster. `raters` maps names to tables of answers to the same units; `forced` maps systems to
+    runs that answer everything, and may be the run alone if there is one system. `points` are published numbers as
+    `demur evaluate --point` takes them, or a TOML file.
 
-    `conventions` of other tools add what those would report: `results.one(quantity="aurc", convention="fd-shifts")`.
+    `conventions` names other tools whose numbers are added: `results.one(quantity="aurc", convention="fd-shifts")`.
 
-    `Settings`, a `Plan` and whoever stands `Beside` the systems can be given instead of the options they hold, if they
-    are made already. `command` and files that were `also_read` are recorded.
+    `settings`, `plan` and `beside` replace the options that they hold. `command` and the files in `also_read` are
+    recorded.
 
     >>> table = {"document": ["a", "a", "b", "c"], "score": [1, 0.5, 0, None], "sure": [0.9, 0.7, 0.8, 0.1]}
     >>> results = evaluate(table, confidence="sure", resamples=200, seed=1)
@@ -112,15 +113,15 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     (0.75, 0.5)
     """
     given = dict(locals())
-    usual = {name: each.default for name, each in signature(evaluate).parameters.items()}
+    defaults = {name: parameter.default for name, parameter in signature(evaluate).parameters.items()}
     del given["data"]
-    said = {name: value for name, value in given.items() if not _is_usual(value, usual[name])}
-    voice = Call(usual, columns or {})
+    options = {name: value for name, value in given.items() if not _is_default(value, defaults[name])}
+    voice = Call(defaults, columns or {})
     with voice.wording():
-        return answered(data, said, voice)
+        return evaluate_data(data, options, voice)
 
 
-def _is_usual(value: Any, usual: Any) -> bool:
-    """Whether an option says what it does if it is left out; what it is given may be a frame, which equals nothing."""
-    plain = type(value) is type(usual) and isinstance(value, (str, int, float, tuple))
-    return value is usual or (plain and value == usual)
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether an option has its default; only plain values are compared, as comparing a frame gives a frame."""
+    plain = type(value) is type(default) and isinstance(value, (str, int, float, tuple))
+    return value is default or (plain and value == default)

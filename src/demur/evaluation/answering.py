@@ -1,4 +1,4 @@
-"""An evaluation from what was said: data and options as Python values, whoever says them."""
+"""Results from data and options as Python values, for `demur.evaluate` and the command alike."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.errors import UserError, unknown
-from demur.evaluation.beside import everybody, files_beside
+from demur.evaluation.beside import files_beside, read_beside
 from demur.evaluation.data import entries_of, folders_among, several
 from demur.evaluation.guessing import settled
-from demur.evaluation.labels import Labels, asked_groups
+from demur.evaluation.labels import Labels, requested_groups
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.losses import score_range as range_of
@@ -36,7 +36,7 @@ ROUTES = ("summaries", "passes")
 _PASS = 256  # replicates that workers draw at a time
 _OF_GROUPS = ("group", "groups", *(field.name for field in fields(GroupSettings) if field.name != "names"))
 _OF_SETTINGS = ("coverages", *(field.name for field in fields(Settings) if field.name not in ("grid", "groups")))
-_MADE = {
+_REPLACED = {
     "settings": (*_OF_SETTINGS, *_OF_GROUPS),
     "plan": ("resamples", "seed", "threads"),
     "beside": tuple(field.name for field in fields(Beside)),
@@ -44,107 +44,109 @@ _MADE = {
 _LISTS = ("lower_is_surer", "exclude", "probability", "abstention_costs", "conventions")
 
 
-def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Results:
-    """The results, from data and the options that somebody gave; what nobody says is what it usually is."""
-    entries, said = entries_of(data), _checked(said)
-    plan, seedless = _plan(said)
-    labels = Labels.of(asked_groups(said.get("group")), said.get("groups"))
-    settings: Settings = said.get("settings") or _settings(said, labels)
-    given, table = _given(said, settings), _table(said)
+def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice) -> Results:
+    """The results of an evaluation; an option that is missing has its default."""
+    entries, options = entries_of(data), _checked(options)
+    plan, seedless = _plan(options)
+    labels = Labels.of(requested_groups(options.get("group")), options.get("groups"))
+    settings: Settings = options.get("settings") or _settings(options, labels)
+    given, table = _given(options, settings), _table(options)
     folders = folders_among(entries)
-    _check_route(said, folders, len(entries))
+    _check_route(options, folders, len(entries))
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
-    shown = [first_parts.get(n, each) for n, each in enumerate(entries)]
+    shown = [first_parts.get(n, entry) for n, entry in enumerate(entries)]
     understood = settled(shown, given, settings.confidence, voice, seedless=seedless)
     with understood.explaining():
-        how: Any = {"columns": understood.columns, "options": labels.options(table), "instrument": given.instrument}
-        which = {name: several(said.get(name)) for name in ("mode", "experiment")}
+        reading: Any = {"columns": understood.columns, "options": labels.options(table), "instrument": given.instrument}
+        chosen = {name: several(options.get(name)) for name in ("mode", "experiment")}
         if folders:
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
-            kept = {"lower_is_surer": settings.lower_is_surer, "workers": 1, "route": ROUTES[0]}
-            read_folders(entries, folders, understood, {**kept, **said, **how, **which})
-        how |= {"modes": which["mode"], "experiments": which["experiment"], "counts": True}
-        runs = labels.joined(read_inputs(entries, **how))
+            known = {"lower_is_surer": settings.lower_is_surer, "workers": 1, "route": ROUTES[0]}
+            read_folders(entries, folders, understood, {**known, **options, **reading, **chosen})
+        reading |= {"modes": chosen["mode"], "experiments": chosen["experiment"], "counts": True}
+        runs = labels.joined(read_inputs(entries, **reading))
     understood = understood.of(runs)
     voice.tell(understood.notes)
     return evaluated(
         *runs,
         settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
         plan=replace(plan, block=_PASS, threads=1) if any(items.elsewhere for items in runs) else plan,
-        calibration=_fitted(said.get("calibration")),
-        intersection_only=said.get("intersection_only", False),
-        created_at=said.get("created_at"),
-        command=said.get("command"),
-        also_read=[*files_read(said), *said.get("also_read", ())],
-        beside=said.get("beside") or everybody(said, runs, understood.columns[0]),
+        calibration=_fitted(options.get("calibration")),
+        intersection_only=options.get("intersection_only", False),
+        created_at=options.get("created_at"),
+        command=options.get("command"),
+        also_read=[*files_read(options), *options.get("also_read", ())],
+        beside=options.get("beside") or read_beside(options, runs, understood.columns[0]),
     )
 
 
-def _check_route(said: Mapping[str, Any], folders: Mapping[int, Any], inputs: int) -> None:
-    """Workers, and the way that they work, are for folders of parts."""
-    if said.get("workers", 1) not in (1, "1") and not folders:
+def _check_route(options: Mapping[str, Any], folders: Mapping[int, Any], inputs: int) -> None:
+    """Refuse workers where no input is a folder of parts, and passes unless the only input is one."""
+    route = options.get("route", ROUTES[0])
+    if options.get("workers", 1) not in (1, "1") and not folders:
         raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
-    if said.get("route", ROUTES[0]) not in ROUTES:
-        raise unknown("route", said["route"], ROUTES)
-    if (said.get("route", ROUTES[0]) != ROUTES[0] or said.get("scratch")) and not len(folders) == inputs == 1:
+    if route not in ROUTES:
+        raise unknown("route", route, ROUTES)
+    if (route != ROUTES[0] or options.get("scratch")) and not len(folders) == inputs == 1:
         raise UserError("passes are for one folder of parts: leave out --route and --scratch")
 
 
-def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, where nothing is said twice, and a wrong one is told before a large file is read."""
-    for name, options in _MADE.items():
-        twice = [each for each in options if each in said]
-        if said.get(name) is not None and twice:
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, checked before a large file is read: none is given twice, and the time is a time."""
+    for name, replaced in _REPLACED.items():
+        twice = [option for option in replaced if option in options]
+        if options.get(name) is not None and twice:
             raise UserError(f"{name} and {', '.join(twice)} say the same: leave out one of them")
-    checked_time(said.get("created_at"))
-    return {**said, **{name: several(said[name]) for name in _LISTS if name in said}}
+    checked_time(options.get("created_at"))
+    return {**options, **{name: several(options[name]) for name in _LISTS if name in options}}
 
 
-def _plan(said: Mapping[str, Any]) -> tuple[Plan, bool]:
-    """How to resample, and whether a seed is missing, without which nothing is."""
-    if said.get("plan") is not None:
-        return said["plan"], False
-    resamples, seed = said.get("resamples", RESAMPLES), said.get("seed")
+def _plan(options: Mapping[str, Any]) -> tuple[Plan, bool]:
+    """How to resample, and whether the seed that this needs is missing."""
+    if options.get("plan") is not None:
+        return options["plan"], False
+    resamples, seed = options.get("resamples", RESAMPLES), options.get("seed")
     missing = bool(resamples) and seed is None
     seed = 0 if missing else seed
-    return Plan(resamples, seed, threads=said.get("threads"), progress=said.get("progress")), missing
+    return Plan(resamples, seed, threads=options.get("threads"), progress=options.get("progress")), missing
 
 
-def files_read(said: Mapping[str, Any]) -> list[str | Path]:
+def files_read(options: Mapping[str, Any]) -> list[str | Path]:
     """The files that are read besides the data."""
-    paths = [said.get(name) for name in ("instrument", "calibration", "groups")] + files_beside(said)
+    paths = [options.get(name) for name in ("instrument", "calibration", "groups")] + files_beside(options)
     return [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
 
 
-def _settings(said: Mapping[str, Any], labels: Labels) -> Settings:
-    confidence = said.get("confidence", "default")
+def _settings(options: Mapping[str, Any], labels: Labels) -> Settings:
+    confidence = options.get("confidence", "default")
     parsed: dict[str, Any] = {"confidence": confidence if isinstance(confidence, str) else ",".join(confidence)}
-    if "coverages" in said:
-        parsed["grid"] = _listed(said["coverages"])
-    groups = _made(GroupSettings, said, names=labels.names)
-    return _made(Settings, {name: said[name] for name in _OF_SETTINGS if name in said}, **parsed, groups=groups)
+    if "coverages" in options:
+        parsed["grid"] = _listed(options["coverages"])
+    groups = _with_fields(GroupSettings, options, names=labels.names)
+    own = {name: options[name] for name in _OF_SETTINGS if name in options}
+    return _with_fields(Settings, own, **parsed, groups=groups)
 
 
-def _table(said: Mapping[str, Any]) -> TableOptions:
-    scores = said.get("score_range")
-    options = {name: value for name, value in said.items() if name != "group"}
-    return _made(TableOptions, options, score_range=range_of(scores) if isinstance(scores, str) else scores)
+def _table(options: Mapping[str, Any]) -> TableOptions:
+    scores = options.get("score_range")
+    own = {name: value for name, value in options.items() if name != "group"}
+    return _with_fields(TableOptions, own, score_range=range_of(scores) if isinstance(scores, str) else scores)
 
 
-def _given(said: Mapping[str, Any], settings: Settings) -> Given:
-    """What guessing need not find out."""
-    instrument = said.get("instrument", BY_ITEMS) or "none"
-    own, scores = said.get("every_row_its_own_cluster", False), said.get("score_range")
-    columns = dict(said.get("columns") or {})
+def _given(options: Mapping[str, Any], settings: Settings) -> Given:
+    """What the user specified, so that it need not be guessed from a table."""
+    instrument = options.get("instrument", BY_ITEMS) or "none"
+    own, scores = options.get("every_row_its_own_cluster", False), options.get("score_range")
+    columns = dict(options.get("columns") or {})
     if instrument not in (BY_ITEMS, "none"):
-        instrument_of(instrument)  # one that nobody knows is told before a large file is read
+        instrument_of(instrument)  # so that an unknown one is an error before a large file is read
     return Given(columns, instrument, own, scores, settings.loss, lower_is_surer=settings.lower_is_surer)
 
 
-def _made(kind: Callable[..., T], said: Mapping[str, Any], **parsed: Any) -> T:
-    """A thing made of those options that are its fields; it knows what it is without them."""
-    return kind(**{name: value for name, value in {**said, **parsed}.items() if name in signature(kind).parameters})
+def _with_fields(kind: Callable[..., T], options: Mapping[str, Any], **parsed: Any) -> T:
+    """An instance of a class, with those options that are its fields; the other fields have their defaults."""
+    return kind(**{name: value for name, value in {**options, **parsed}.items() if name in signature(kind).parameters})
 
 
 def _fitted(calibration: AnyCalibration | str | Path | None) -> AnyCalibration | None:

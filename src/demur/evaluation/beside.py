@@ -1,4 +1,4 @@
-"""Who stands beside the systems, read: raters of the same units, published points, and forced runs."""
+"""Reads what is compared with the systems: raters of the same units, published points, and forced runs."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from demur.results.record import input_of
 from demur.results.table import system_names
 
 
-def everybody(said: Mapping[str, Any], runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
-    """Raters, points and forced runs by the options that name them."""
+def read_beside(options: Mapping[str, Any], runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
+    """The raters, points and forced runs that the options name."""
     raters = {
         name: given if isinstance(given, RaterAnswers) else read_rater(given, columns)
-        for name, given in (said.get("raters") or {}).items()
+        for name, given in (options.get("raters") or {}).items()
     }
-    points = [point for given in several(said.get("points")) for point in _points(given)]
-    numbers = {name: said.get(name) for name in ("margin", "handover_threshold")}
-    return Beside(raters, points, _forced(said.get("forced"), runs, columns), **numbers)
+    points = [point for given in several(options.get("points")) for point in _points(given)]
+    numbers = {name: options.get(name) for name in ("margin", "handover_threshold")}
+    return Beside(raters, points, _forced(options.get("forced"), runs, columns), **numbers)
 
 
-def files_beside(said: Mapping[str, Any]) -> list[str | Path]:
-    """The files they are read from."""
-    forced = said.get("forced")
-    tables = [*(said.get("raters") or {}).values(), *(forced.values() if isinstance(forced, Mapping) else [forced])]
-    listed = [given for given in several(said.get("points")) if _is_file(given)]
+def files_beside(options: Mapping[str, Any]) -> list[str | Path]:
+    """The files of raters, points and forced runs that the options name."""
+    forced = options.get("forced")
+    tables = [*(options.get("raters") or {}).values(), *(forced.values() if isinstance(forced, Mapping) else [forced])]
+    listed = [given for given in several(options.get("points")) if _is_file(given)]
     return [path for path in (*listed, *tables) if isinstance(path, (str, Path))]
 
 
@@ -47,7 +47,7 @@ def _points(given: Any) -> Sequence[NumbersOfPoint]:
 
 
 def _forced(given: Any, runs: Sequence[Items], columns: Mapping[str, str]) -> dict[str, Items]:
-    """The forced run of each system; one system alone need not be named."""
+    """The forced run of each system, by its name; the name may be left out if there is one system."""
     if given is None:
         return {}
     systems, forced = system_names([input_of(run) for run in runs]), {}
@@ -57,8 +57,8 @@ def _forced(given: Any, runs: Sequence[Items], columns: Mapping[str, str]) -> di
         if system not in systems:
             expected = f"SYSTEM=FILE with one of {', '.join(map(shown, systems))}"
             raise UserError(f"--forced {literal(data)}, expected {expected}")
-        like = runs[systems.index(system)]
-        mode = like.source.mode if like.source and isinstance(data, (str, Path)) else None
-        how: Any = {} if isinstance(data, Items) else {"instrument": like.instrument or "none", "columns": columns}
-        forced[system] = read_inputs([(None, data)], modes=[mode] if mode else (), **how)[0]
+        run = runs[systems.index(system)]
+        mode = run.source.mode if run.source and isinstance(data, (str, Path)) else None
+        reading: Any = {} if isinstance(data, Items) else {"instrument": run.instrument or "none", "columns": columns}
+        forced[system] = read_inputs([(None, data)], modes=[mode] if mode else (), **reading)[0]
     return forced

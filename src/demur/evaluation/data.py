@@ -1,4 +1,4 @@
-"""What is given as data: one thing or several, with or without names."""
+"""The data of an evaluation: one input or several, with or without names, and folders of parts."""
 
 import os.path
 from collections.abc import Mapping, Sequence
@@ -17,16 +17,16 @@ from demur.summaries.mark import is_summary
 
 
 def entries_of(data: Sequence[Any]) -> list[Any]:
-    """What is to be read: data as they were given, or pairs of a name and data."""
+    """The inputs to read: paths as they were given, anything else as a pair of a name, or None, and data."""
     entries: list[Any] = []
-    for each in data:
-        if isinstance(each, Mapping) and (not each or any(map(is_data, each.values()))):
-            for name in each:
+    for given in data:
+        if isinstance(given, Mapping) and (not given or any(map(is_data, given.values()))):
+            for name in given:
                 if not isinstance(name, str) or not name:
                     raise UserError(f"a system is called {literal(name)}, expected a name")
-            entries += each.items()
+            entries += given.items()
         else:
-            entries.append(each if isinstance(each, (str, Path)) else (None, each))
+            entries.append(given if isinstance(given, (str, Path)) else (None, given))
     if not entries:
         raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
     for entry in entries:
@@ -36,7 +36,7 @@ def entries_of(data: Sequence[Any]) -> list[Any]:
 
 
 def several(given: Any) -> tuple[Any, ...]:
-    """Several, or one alone."""
+    """A list as a tuple, a single value as a tuple of one, None as an empty one."""
     return tuple(given) if isinstance(given, (list, tuple)) else () if given is None else (given,)
 
 
@@ -46,27 +46,27 @@ def is_data(value: object) -> bool:
 
 
 def _is_rankings(value: object) -> bool:
-    from demur.facts.rankings import Rankings  # noqa: PLC0415  (files are no rankings, and most data are files)
+    from demur.facts.rankings import Rankings  # noqa: PLC0415  (most data are files)
 
     return isinstance(value, Rankings)
 
 
 def _check_kind(name: str | None, data: object) -> None:
-    """Data of another call are told which one."""
+    """Refuse data that another function takes, and name that function."""
     where = "" if name is None else f"{name}: "
     if isinstance(data, Graded):
-        more = "graded units are for estimate, and several of them for compare; evaluate takes data to grade"
-        raise UserError(f"{where}{more}")
+        expected = "graded units are for estimate, and several of them for compare; evaluate takes data to grade"
+        raise UserError(f"{where}{expected}")
     if _is_rankings(data):
         raise UserError(f"{where}rankings are for evaluate_retrieval, by the names of the systems")
     if isinstance(data, (list, tuple)):
-        kind, ways = type(data).__name__, 'one after another, evaluate(a, b), or by name, evaluate({"a": a, "b": b})'
-        raise UserError(f"{where}a {kind} is not a table: give systems {ways}")
+        kind, calls = type(data).__name__, 'one after another, evaluate(a, b), or by name, evaluate({"a": a, "b": b})'
+        raise UserError(f"{where}a {kind} is not a table: give systems {calls}")
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One system in parts: what it is called, if it has a name, and its files in order."""
+    """One system in parts: its name, if it has one, its folder, and the files of the folder in order."""
 
     name: str | None
     path: str | Path
@@ -74,7 +74,7 @@ class Folder:
 
 
 def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
-    """Which inputs are folders, by their places; a run folder of another tool is not one."""
+    """The inputs that are folders, by their index; a run folder of another tool is not one."""
     named = {index: named_input(entry) for index, entry in enumerate(entries)}
     return {
         index: Folder(name, path, _parts(path))
@@ -84,20 +84,20 @@ def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
 
 
 def parts_of(given: Sequence[str | Path]) -> list[Path]:
-    """The files that are given, and those of the folders that are."""
+    """The given files, and the files of the given folders."""
     return [part for path in given for part in (_parts(path) if os.path.isdir(path) else [Path(path)])]  # noqa: PTH112
 
 
 def _parts(folder: str | Path) -> list[Path]:
     """The files of a folder that hold units, in the order of their names."""
     try:
-        held = sorted(each for each in Path(folder).iterdir() if each.name[0] not in "._")
+        parts = sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
-    told = f"{folder}: a folder is a system in parts, and"
-    if not held:
-        raise UserError(f"{told} no file in it is a table, a run or a summary")
-    for path in held:
+    expected = "a folder is a system in parts, and"
+    if not parts:
+        raise UserError(f"{folder}: {expected} no file in it is a table, a run or a summary")
+    for path in parts:
         if path.is_dir() or not (format_of(path) or is_summary(path) or path.suffix == ".json"):
-            raise UserError(f"{told} {shown(path.name)} is not a table, a run or a summary: take it elsewhere")
-    return held
+            raise UserError(f"{folder}: {expected} {shown(path.name)} is not a table, a run or a summary: move it out")
+    return parts

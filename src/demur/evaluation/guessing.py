@@ -1,4 +1,4 @@
-"""What nobody has said of tables: it is guessed, told and recorded; all that stays open is asked for in one message."""
+"""Guesses what the options leave open about tables, and reports all that stays ambiguous in one error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEEDED = ("--seed", "1")
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is known once everything has been guessed: the columns of each input, the loss and the confidence."""
+    """The columns of each input, the loss and the confidence, as given or guessed; `notes` list the guesses."""
 
     columns: Sequence[dict[str, str]]
     loss: str | None
@@ -30,14 +30,14 @@ class Settled:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """A mistake found in a table that was understood so is told with how it was understood."""
+        """Append the guesses to an error that is raised while the tables are read."""
         try:
             yield
         except UserError as error:
             raise UserError(f"{error} ({'; '.join(self.notes)})" if self.notes else str(error)) from None
 
     def of(self, runs: Sequence[Items]) -> Settled:
-        """The same, with what only the whole files tell: their instrument, and the one signal that a run file has."""
+        """Add what the first rows do not show: the instrument of the runs, and the only signal of a run file."""
         known = dict.fromkeys(items.source.instrument for items in runs if items.source and items.source.instrument)
         notes = [*self.notes, *(f"the items are those of {name}" for name in known)]
         if self.confidence == "default" and runs[0].summary is not None:
@@ -49,31 +49,31 @@ class Settled:
 
 
 def settled(inputs: Sequence[Any], given: Given, confidence: str, voice: Voice, *, seedless: bool) -> Settled:
-    """Guess what nobody has said of tables; what stays open, and a seed that is missing, is one error."""
+    """Guess what `given` leaves open; ambiguities, and a missing seed, are one error."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = guess_inputs(inputs, given)
-    for where, made in guesses:
-        if made is not None and made.questions:
-            raise _asked(where, made, voice, seedless=seedless)
+    for where, guess in guesses:
+        if guess is not None and guess.questions:
+            raise _ambiguous(where, guess, voice, seedless=seedless)
     if seedless:
         raise UserError(f"{NO_SEED}: {voice.answer(_SEEDED)}")
-    tables = [each for _, each in guesses if each is not None]
-    signals = {each.confidence for each in tables}
+    tables = [guess for _, guess in guesses if guess is not None]
+    signals = {guess.confidence for guess in tables}
     signal = signals.pop() if len(signals) == 1 else None
     return Settled(
-        [{**given.columns, **(each.columns if each else {})} for _, each in guesses],
-        given.loss or next((each.loss for each in tables if each.loss), None),
+        [{**given.columns, **(guess.columns if guess else {})} for _, guess in guesses],
+        given.loss or next((guess.loss for guess in tables if guess.loss), None),
         signal or confidence,
-        tuple(note for each in tables for note in each.notes),
+        tuple(note for guess in tables for note in guess.notes),
     )
 
 
-def _asked(where: str, made: Guess, voice: Voice, *, seedless: bool) -> UserError:
-    words = [word for question in made.questions for word in question.words]
-    first, *others = [question.about for question in made.questions]
+def _ambiguous(where: str, guess: Guess, voice: Voice, *, seedless: bool) -> UserError:
+    words = [word for question in guess.questions for word in question.words]
+    first, *others = [question.about for question in guess.questions]
     seed = ["a seed: any integer, 0 or more"] if seedless else []
-    told = "; ".join([*made.notes, f"say {first}", *others, *seed])
+    questions = "; ".join([*guess.notes, f"say {first}", *others, *seed])
     unsure = any("COLUMN" in word for word in words)
     which = f"the {voice.noun}, with COLUMN filled in" if unsure else f"the likeliest {voice.noun}"
     answer = voice.answer([*words, *(_SEEDED if seedless else ())])
-    return UserError(f"{f'{where}: ' if where else ''}{told}; {which}: {answer}")
+    return UserError(f"{f'{where}: ' if where else ''}{questions}; {which}: {answer}")

@@ -1,4 +1,4 @@
-"""Where the labels of groups come from: columns of the data, and a table of labels beside them."""
+"""The columns that hold labels of groups: columns of the data, and of a table of labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Columns of the data and of a table of labels, by the names of the groups, and the names of all of them."""
+    """The names of all groups, and the columns of the data and of a table of labels, by the groups' names."""
 
     names: Sequence[str] = ()
     of_data: Mapping[str, str] = field(default_factory=dict)
@@ -26,39 +26,39 @@ class Labels:
     file: GroupFile | None = None
 
     @classmethod
-    def of(cls, asked: Mapping[str, str | None], table: Any = None) -> Labels:
-        """The columns that are asked for, None for a group known by its name; of a table of labels all, if none is."""
+    def of(cls, requested: Mapping[str, str | None], table: Any = None) -> Labels:
+        """The column of each group, None if the group has no column; all columns of `table` if none is requested."""
         file = None if table is None else GroupFile.of(table)
         columns = file.columns if file else []
-        asked = {name: column or (name if name in columns else None) for name, column in asked.items()}
-        of_file = {name: text for name, text in asked.items() if text and GroupColumn.of(text, columns).name in columns}
-        of_data = {name: text for name, text in asked.items() if text and name not in of_file}
+        texts = {name: column or (name if name in columns else None) for name, column in requested.items()}
+        of_file = {name: text for name, text in texts.items() if text and GroupColumn.of(text, columns).name in columns}
+        of_data = {name: text for name, text in texts.items() if text and name not in of_file}
         if not of_file:
-            of_file = {name: name for name in columns if name not in asked}
-        return cls([*dict.fromkeys([*asked, *of_file])], of_data, of_file, file)
+            of_file = {name: name for name in columns if name not in texts}
+        return cls([*dict.fromkeys([*texts, *of_file])], of_data, of_file, file)
 
     @classmethod
     def recorded(cls, record: GroupsRecord | None) -> Labels:
-        """As a file of results records them."""
-        known = [(each.name, each.column, each.file) for each in record.groupings] if record else []
+        """The columns that a file of results records."""
+        known = [(grouping.name, grouping.column, grouping.file) for grouping in record.groupings] if record else []
         of_data = {name: column for name, column, file in known if column and not file}
         of_file = {name: column for name, column, file in known if column and file}
         path = next((Path(file) for _, _, file in known if file), None)
         return cls([name for name, _, _ in known], of_data, of_file, GroupFile.of(path) if path else None)
 
     def options(self, table: TableOptions) -> TableOptions:
-        """How tables are read, with their columns of labels."""
+        """The options of a table, with its columns of labels added."""
         return replace(table, group=self.of_data) if self.of_data else table
 
     def joined(self, runs: Sequence[Items]) -> list[Items]:
-        """The facts of runs with the labels of the table."""
+        """The facts of runs, with the labels of the table added."""
         return [*runs] if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
 
 
-def asked_groups(group: str | Sequence[str] | Mapping[str, Any] | None) -> dict[str, str | None]:
-    """Groups as they are asked for from Python, each with its column as a command line names it.
+def requested_groups(group: str | Sequence[str] | Mapping[str, Any] | None) -> dict[str, str | None]:
+    """The groups of a Python call, each with its column in the notation of the command line.
 
-    >>> asked_groups({"age": ("Age", [18, 40, 65]), "sex": "Gender"}), asked_groups("item")
+    >>> requested_groups({"age": ("Age", [18, 40, 65]), "sex": "Gender"}), requested_groups("item")
     ({'age': 'Age:18,40,65', 'sex': 'Gender'}, {'item': None})
     """
     if group is None:

@@ -1,4 +1,4 @@
-"""Summarizing: parts of a system's data, each read as it would be by itself, as one summary."""
+"""Reads the parts of a system's data one by one, and merges them into one summary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from demur.summaries.summary import Kept, Summary
 
 @dataclass(frozen=True, slots=True)
 class PartReading:
-    """How every part is read, and what is kept of it."""
+    """How every part is read, and what its summary contains."""
 
     confidence: str
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -53,14 +53,14 @@ class PartReading:
                 f"--repeats {self.options.repeats} needs all repeats of a unit at once: no summary can do it"
             )
         if self.options.every_row_its_own_cluster:
-            raise UserError("rows of several parts are told apart by an id: map one, cluster=COLUMN (--column)")
+            raise UserError("parts are merged by the ids of their clusters: map a column, cluster=COLUMN (--column)")
 
 
 def summarized(path: str | Path, reading: PartReading) -> Summary:
-    """The summary of one part, or the one that it is."""
+    """The summary of one part; a part that is a summary is read as it is."""
     if is_summary(path):
         return read_summary(path)[0]
-    found = read_inputs(
+    systems = read_inputs(
         [Path(path)],
         modes=[reading.mode],
         experiments=[reading.experiment],
@@ -69,9 +69,9 @@ def summarized(path: str | Path, reading: PartReading) -> Summary:
         options=reading.options,
     )
     with located(path):
-        if len(found) > 1:
-            raise UserError(f"{len(found)} systems in one table, expected one: write a table for each")
-        [items] = found
+        if len(systems) > 1:
+            raise UserError(f"{len(systems)} systems in one table, expected one: write a table for each")
+        [items] = systems
         losses = losses_of(items, loss_of(items, reading.loss))
         confidence = reading.confidence
         if confidence == "default":
@@ -87,32 +87,32 @@ def summarized(path: str | Path, reading: PartReading) -> Summary:
 def summarize(
     parts: Sequence[str | Path], reading: PartReading, workers: Workers, progress: Progress | None = None
 ) -> Summary:
-    """All parts as one summary: each by one of the workers, then merged."""
+    """One summary of all parts: workers summarize the parts, and the summaries are merged."""
     if reading != PartReading("default") and all(map(is_summary, parts)):
-        raise UserError("summaries say what is in them: options are for parts that are tables or run files")
-    made = workers.each(partial(summarized, reading=reading), [*parts], progress)
-    return merged(made, parts)
+        raise UserError("summaries take no options for reading: these are for parts that are tables or run files")
+    summaries = workers.each(partial(summarized, reading=reading), [*parts], progress)
+    return merged(summaries, parts)
 
 
 def read_folders(
-    entries: list[Any], folders: Mapping[int, Folder], understood: Settled, said: Mapping[str, Any]
+    entries: list[Any], folders: Mapping[int, Folder], understood: Settled, options: Mapping[str, Any]
 ) -> None:
-    """Put the facts of each folder in its place among the inputs."""
-    known = ("instrument", "options", "lower_is_surer")
+    """Replace each folder among the inputs by its facts."""
+    shared = ("instrument", "options", "lower_is_surer")
     for index, folder in folders.items():
-        chosen: Any = {name: for_each(said[name], len(entries), name)[index] for name in ("mode", "experiment")}
+        chosen: Any = {name: for_each(options[name], len(entries), name)[index] for name in ("mode", "experiment")}
         reading = PartReading(
             understood.confidence,
             understood.columns[index],
             loss=understood.loss,
             **chosen,
-            **{name: said[name] for name in known},
+            **{name: options[name] for name in shared},
         )
-        if said["route"] == "passes":
-            entries[index] = folder.name, _in_passes(folder, reading, said)
+        if options["route"] == "passes":
+            entries[index] = folder.name, _in_passes(folder, reading, options)
             continue
-        with Workers(said["workers"]) as workers:
-            summary = summarize(folder.parts, reading, workers, said.get("progress"))
+        with Workers(options["workers"]) as workers:
+            summary = summarize(folder.parts, reading, workers, options.get("progress"))
         entries[index] = folder.name, summary.items(_source(folder, summary.about.parts))
 
 
@@ -120,27 +120,27 @@ def _source(folder: Folder, parts: Sequence[str]) -> Source:
     return Source(shown_path(folder.path), fingerprint("\n".join(parts).encode()))
 
 
-def _in_passes(folder: Folder, reading: PartReading, said: Mapping[str, Any]) -> Items:
-    """The facts of a folder whose entries stay with the workers, in a folder that they share, for as long as needed."""
+def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any]) -> Items:
+    """The facts of a folder for passes: summaries of its parts stay in a temporary folder that the workers share."""
     from demur.distributed.passes import KeptPart, Passes  # noqa: PLC0415  (few evaluations are in passes)
 
-    if said.get("abstention_costs") or reading.options.group or said.get("groups"):
-        raise UserError("groups and prices are not looked at in passes: take --route summaries")
+    if options.get("abstention_costs") or reading.options.group or options.get("groups"):
+        raise UserError("passes cannot evaluate groups or costs of abstention: use --route summaries")
     with ExitStack() as stack:
-        scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=said.get("scratch")))
-        workers = stack.enter_context(Workers(said["workers"]))
+        scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=options.get("scratch")))
+        workers = stack.enter_context(Workers(options["workers"]))
         work = partial(_kept_part, reading=reading, folder=scratch)
-        parts: list[KeptPart] = workers.each(work, [*enumerate(folder.parts)], said.get("progress"))
+        parts: list[KeptPart] = workers.each(work, [*enumerate(folder.parts)], options.get("progress"))
         about = parts[0].outline.about
         if len(about.signals) != 1 or about.signals[0].name != about.confidence or about.signals[0].probability:
-            raise UserError("passes rank by one signal as it is, no probability: name it, --confidence NAME")
-        made = Passes.of(parts, scratch, workers, said.get("seed"))
-        finalize(made, stack.pop_all().close)
-    return made.items(_source(folder, made.summary.about.parts))
+            raise UserError("passes rank by one signal that is not a probability: name it, --confidence NAME")
+        passes = Passes.of(parts, scratch, workers, options.get("seed"))
+        finalize(passes, stack.pop_all().close)
+    return passes.items(_source(folder, passes.summary.about.parts))
 
 
 def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
-    """The summary of a part, kept where all workers find it; one that is a file already stays where it is."""
+    """Write the summary of a part to the shared folder; a part that is a summary already is used where it is."""
     from demur.distributed.passes import KeptPart  # noqa: PLC0415
     from demur.files.write import write_whole  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""How what is asked and told is worded: to a caller of Python as a call, to a user of the command as a command."""
+"""Words messages for whoever called: for Python in terms of keywords, for the command in terms of its options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from demur.errors import UserError
 
-# What Python calls an option that, where it can hold several things, is called otherwise on the command line.
+# Options of the command whose keyword has another name: as they are spelled on the command line, then in Python.
 NAMES = {
     "column": "columns",
     "coverage_grid": "coverages",
@@ -24,42 +24,42 @@ _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?: (none|first|drop|vote)\b)?"
 
 
 class Voice(Protocol):
-    """Whom an evaluation speaks to."""
+    """The wording of messages for one kind of caller."""
 
     @property
     def noun(self) -> str:
-        """What is pasted: a call, or a command."""
+        """What the user would run again: "call" or "command"."""
 
     def answer(self, words: Sequence[str]) -> str:
-        """What was asked with these words of a command more."""
+        """The call or command to run again, with these words of a command line added."""
 
     def tell(self, notes: Sequence[str]) -> None:
-        """What was taken that nobody had said."""
+        """Report what was guessed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Speaks of keywords; what was taken is not printed, but recorded."""
+    """The wording for Python, in terms of keywords; guesses are not printed, as the results record them."""
 
     keywords: Mapping[str, Any]
     columns: Mapping[str, str]
     noun: str = "call"
 
     def answer(self, words: Sequence[str]) -> str:
-        """A call with the keywords that the words stand for."""
-        said, columns = dict[str, Any](), dict[str, str]()
+        """The call with the keywords that these words of a command line stand for."""
+        keywords, columns = dict[str, Any](), dict[str, str]()
         for option, value in zip(words, [*words[1:], "--"], strict=True):
             if option == "--column":
                 role, _, name = value.partition("=")
                 columns[role] = name
             elif option.startswith("--"):
                 name = self._name(option[2:]) or option
-                said[name] = True if value.startswith("--") else int(value) if name == "seed" else value
-        kept = {"columns": {**self.columns, **columns}} if columns else {}
-        return f"evaluate(…, {', '.join(f'{name}={value!r}' for name, value in (kept | said).items())})"
+                keywords[name] = True if value.startswith("--") else int(value) if name == "seed" else value
+        mapping = {"columns": {**self.columns, **columns}} if columns else {}
+        return f"evaluate(…, {', '.join(f'{name}={value!r}' for name, value in (mapping | keywords).items())})"
 
     def tell(self, notes: Sequence[str]) -> None:
-        """Nothing is printed by a library."""
+        """Print nothing: a library does not print."""
 
     def _name(self, option: str) -> str | None:
         name = option.replace("-", "_")
@@ -68,7 +68,7 @@ class Call:
 
     @contextmanager
     def wording(self) -> Iterator[None]:
-        """Mistakes are told with the names of keywords."""
+        """Replace the options of the command in an error by the keywords of Python."""
         try:
             yield
         except UserError as error:

@@ -1,4 +1,4 @@
-"""Readers: one module per format, each with a file in and facts out: `Items` of runs, `Rankings` of retrieval."""
+"""Readers, one module per format: they turn files into facts, `Items` for runs and `Rankings` for retrieval."""
 
 from demur.read.files import read_inputs, read_items
 from demur.read.groups import with_groups

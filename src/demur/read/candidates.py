@@ -1,4 +1,4 @@
-"""Columns as candidates for roles: what other tools call them, and what they can be by what they hold."""
+"""Candidates for roles: which role a column can play, by its name and by its values."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Self
 from demur.facts.columns import MISSING, written_number
 from demur.read.tables import FileTable
 
-# What the columns of other tools are called, the likeliest first; small letters, with _ between words.
+# Names that other tools give to the columns of each role, the likeliest first; in lower case, with _ between words.
 NAMES = {
     "cluster": ("participant", "patient", "subject", "user", "document", "doc", "conversation", "session"),
     "item": ("question_id", "example_id", "sample_id", "item_id", "qid", "id", "question"),
@@ -20,13 +20,13 @@ NAMES = {
 }
 CONFIDENCES = ("confidence", "conf", "probability", "proba", "prob", "max_prob", "max_proba", "certainty", "score")
 LOWER_IS_SURER = ("entropy", "uncertainty", "perplexity", "variance", "std", "nll")
-INDEXES = ("", "index", "level_0", "row")  # numbers of rows, which pandas writes under no name or as Unnamed: 0
+INDEXES = ("", "index", "level_0", "row")  # row numbers; pandas writes them without a name, or as Unnamed: 0
 _BOOLS = {"true": True, "false": False}
 _MOST_DIGITS = 300
 
 
 def plain_name(name: str) -> str:
-    """A name as the lists above have it.
+    """A column's name in lower case, with _ between its words, as the lists of names have it.
 
     >>> plain_name("Participant ID"), plain_name("isCorrect"), plain_name("Unnamed: 0")
     ('participant_id', 'is_correct', '')
@@ -37,53 +37,53 @@ def plain_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column, and what it can be."""
+    """A column, with the tests that say which roles it can play."""
 
     name: str
     values: Sequence[Any]
 
     @classmethod
     def of(cls, name: str, cells: Iterable[Any], table: FileTable) -> Self:
-        """A column of these cells, which are texts alone in some tables."""
+        """A column of these cells; those of a table of texts are parsed."""
         return cls(name, [cell_value(cell, table) for cell in cells])
 
     @cached_property
     def filled(self) -> list[Any]:
-        """The cells that hold something."""
+        """The values that are not missing."""
         return [value for value in self.values if value is not None]
 
     @cached_property
     def kinds(self) -> set[type]:
-        """The types of what it holds."""
+        """The types of its values."""
         return {*map(type, self.filled)}
 
     @property
     def is_number(self) -> bool:
-        """Whether it holds numbers, and no truth values."""
+        """Whether all values are numbers, and none is a truth value."""
         return bool(self.kinds) and self.kinds <= {int, float}
 
     @property
     def is_flag(self) -> bool:
-        """Whether it holds true and false, or 1 and 0."""
+        """Whether all values are true or false, or 1 or 0."""
         return bool(self.kinds) and self.kinds <= {int, float, bool} and {*self.filled} <= {0, 1}
 
     @property
     def is_id(self) -> bool:
-        """Whether it can name something in every row."""
+        """Whether it has a name or an integer in every row."""
         return len(self.filled) == len(self.values) and self.kinds in ({int}, {str})
 
     @property
     def is_text(self) -> bool:
-        """Whether the reader takes answers of this column for texts."""
+        """Whether the reader would treat its values as texts, not as numbers."""
         return bool(self.kinds & {str, bool})
 
     def is_called(self, role: str) -> bool:
-        """Whether its name is one of a role; a cluster may also be called by its id."""
-        ends = ("", "_id") if role == "cluster" else ("",)
-        return plain_name(self.name) in {each + end for each in NAMES[role] for end in ends}
+        """Whether it has a common name of a role; that of a cluster may end in _id."""
+        suffixes = ("", "_id") if role == "cluster" else ("",)
+        return plain_name(self.name) in {name + suffix for name in NAMES[role] for suffix in suffixes}
 
     def plays(self, role: str) -> bool:
-        """Whether it is called like a role, and holds what such a column would hold."""
+        """Whether it has a common name of a role, and values that fit the role."""
         if not self.is_called(role):
             return False
         if role == "score":
@@ -92,27 +92,27 @@ class Candidate:
 
     @property
     def is_doubt(self) -> bool:
-        """Whether its last word says that less of it is surer."""
+        """Whether the last word of its name suggests that lower values mean more confident."""
         return plain_name(self.name).rpartition("_")[2] in LOWER_IS_SURER
 
     @property
     def likeness(self) -> tuple[bool, int]:
-        """The order of signals: those called like a confidence first, those of which less is surer last."""
+        """The sort key of signals: names of confidences first, those of which lower means more confident last."""
         return self.is_doubt, self.rank_among(CONFIDENCES)
 
     def rank_among(self, names: Sequence[str]) -> int:
-        """The first of some names that its own is, or begins or ends with; after all of them if it is like none."""
-        name = f"_{plain_name(self.name)}_"
-        like = (name.startswith(f"_{each}_") or name.endswith(f"_{each}_") for each in names)
-        return next((index for index, alike in enumerate(like) if alike), len(names))
+        """The index of the first of some names that this column's name begins or ends with; their number if none."""
+        own = f"_{plain_name(self.name)}_"
+        matches = (own.startswith(f"_{name}_") or own.endswith(f"_{name}_") for name in names)
+        return next((index for index, match in enumerate(matches) if match), len(names))
 
 
 def cell_value(cell: Any, table: FileTable) -> Any:
-    """A number, a text or a truth value; None where there is nothing, … for all the rest."""
+    """A number, a text or a truth value; None for a missing cell, and … for a list, an object or the like."""
     if isinstance(cell, str):
         number = _number(cell.replace(",", ".") if table.decimal_comma else cell) if table.text_only else None
         cell = _BOOLS.get(cell.lower(), cell) if number is None else number
-    if cell is None or cell is MISSING or cell == "" or cell != cell:  # noqa: PLR0124  (NaN is not what it is)
+    if cell is None or cell is MISSING or cell == "" or cell != cell:  # noqa: PLR0124  (NaN differs from itself)
         return None
     return cell if isinstance(cell, (str, int, float)) else ...
 

@@ -1,4 +1,4 @@
-"""Cells of long tables: as they are written, and as what they stand for."""
+"""Cells of long tables: as they are written, and as the values they stand for."""
 
 import math
 import re
@@ -31,8 +31,8 @@ _ANSWERS = ("truth", "prediction")
 class Cells:
     """The cells of a table by column: names as codes, all others as columns.
 
-    Where every cell is a text, `as_text`, codes are as they were written, and `value` says what a text stands for.
-    `texts` are the columns of answers that hold texts.
+    With `as_text` every cell of the file is a text; codes hold these texts, and `value` parses one.
+    `texts` are the columns of truths and predictions that hold texts.
     """
 
     values: Columns
@@ -46,7 +46,7 @@ class Cells:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(next(iter(self.values.values())))
 
     def codes(self, name: str) -> Codes:
@@ -55,16 +55,16 @@ class Cells:
         return cells if isinstance(cells, Codes) else Codes.of([*cells])
 
     def column(self, name: str) -> Column:
-        """A column as what it stands for."""
+        """A column of parsed values."""
         cells = self.values[name]
         return Column.of_codes(cells.mapped(self.value)) if isinstance(cells, Codes) else cells
 
     def ids(self, name: str, noun: str) -> Codes:
-        """The ids of a column, each an integer or a text; of a file of texts all integers, or all texts."""
+        """The ids of a column, integers or texts; in a file of texts they are all integers or all texts."""
         codes = self.codes(name)
         if not self.as_text:
             return replace(codes, values=checked_ids(codes.values, noun))
-        # A column that mixed them would leave 300 and 0300 open to doubt.
+        # If both could be in one column, it would be unclear whether 300 and 0300 are the same id.
         decimal = next(filter(_DECIMAL.fullmatch, codes.values), None)
         if decimal is not None:
             raise UserError(f"{noun} id {literal(decimal)}, expected an integer or text")
@@ -79,28 +79,28 @@ class Cells:
         return self.column(name).changed(lambda cell: _as_number(_flag(cell) if self.as_text else cell))
 
     def labels(self, name: str) -> Codes:
-        """A column of texts as they are written, true and false among them; an abstention is no text."""
+        """A column of texts as they are written, with true and false as texts; an abstention stays null or NaN."""
         codes = self.codes(name)
         return codes.mapped(lambda cell: value if _abstains(value := self.value(cell)) else _as_label(cell))
 
 
 def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[str] = ()) -> Cells:
-    """Texts as what they stand for: numbers where they read as numbers, null where they are empty.
+    """The cells of a table; a text that reads as a number is one, and an empty text is null.
 
-    The columns `labels` are kept as they are written.
+    The columns `labels` are not parsed.
     """
-    value: Callable[[Any], Any] = partial(_value, decimal_comma=table.decimal_comma) if table.text_only else _as_it_is
-    made = partial(_column, value=value) if table.text_only else Column.of
+    value: Callable[[Any], Any] = partial(_value, decimal_comma=table.decimal_comma) if table.text_only else _unchanged
+    as_column = partial(_column, value=value) if table.text_only else Column.of
     coded, answers = ({mapped.get(role, role) for role in roles} for roles in (_CODED, _ANSWERS))
-    values = table.columns(coded.union(labels), made)
+    values = table.columns(coded.union(labels), as_column)
     cells = Cells(values, value, table.text_only, frozenset())
-    held = {name: map(value, cells.codes(name).values) for name in answers & {*values}}
-    texts = (name for name in held if any(isinstance(cell, (str, bool)) for cell in held[name]))
+    parsed = {name: map(value, cells.codes(name).values) for name in answers & {*values}}
+    texts = (name for name in parsed if any(isinstance(cell, (str, bool)) for cell in parsed[name]))
     return replace(cells, texts=frozenset(texts))
 
 
 def _column(cells: list[str], value: Callable[[str], Any]) -> Column:
-    """Texts as numbers all at once, or if that cannot be, one by one."""
+    """A column of texts, converted to numbers at once where possible, and one by one otherwise."""
     numbers = _numbers(cells)
     if numbers is None or (np.abs(numbers) >= _EXACT).any():
         return Column.of([*map(value, cells)])
@@ -109,9 +109,9 @@ def _column(cells: list[str], value: Callable[[str], Any]) -> Column:
 
 
 def _numbers(cells: list[str]) -> Floats | None:
-    """What the texts spell, NaN for an empty one; None if one of them may be no number."""
+    """The numbers that texts spell, NaN for an empty one; None if one of them may not be a number."""
     everything = "".join(cells)
-    if not everything.isascii() or "_" in everything:  # what Python alone takes for a number
+    if not everything.isascii() or "_" in everything:  # float() accepts 1_000 and digits of other scripts
         return None
     try:
         return np.fromiter((float(cell or "nan") for cell in cells), float, len(cells))
@@ -130,7 +130,7 @@ def _value(cell: str, *, decimal_comma: bool) -> float | str | None:
     return cell if number is None else number
 
 
-def _as_it_is(cell: Any) -> Any:
+def _unchanged(cell: Any) -> Any:
     return cell
 
 

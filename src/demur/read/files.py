@@ -1,4 +1,4 @@
-"""Files of any format that hold units: long tables by their suffix, run files otherwise."""
+"""Reads units from files of any format: long tables are recognised by their suffix, any other file is a run file."""
 
 import os.path
 from collections.abc import Mapping, Sequence
@@ -32,19 +32,19 @@ def read_items(  # noqa: PLR0913  (each says how to read one kind of file)
 ) -> Items:
     """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
 
-    With `counts`, it may also be a summary, whose rows each stand for units that are alike.
+    With `counts`, it may also be a summary, in which one row stands for several equal units.
 
-    `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument of a run
-    file is PHQ-8 if none is named, and of a table the known one that has its items, if there is one; `none` leaves the
-    items and scores of a table free; `columns` says what its columns are called, as in `read_table`, and
-    `options` how else it is to be read.
+    `mode` and `experiment` choose among the experiments of a run file; a table holds one. If no instrument is named, a
+    run file has PHQ-8, and a table the known instrument with exactly its items, if there is one; `none` leaves the
+    items and scores of a table free. `columns` maps roles to columns and `options` says how to read a table, as in
+    `read_table`.
     """
     chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
-    found = read_inputs([Path(path)], **chosen, columns=columns, options=options, counts=counts)
-    if len(found) > 1:
-        named = ", ".join(shown(items.source.label) for items in found if items.source and items.source.label)
-        raise UserError(f"{path}: {len(found)} systems, expected one: {named}")
-    return found[0]
+    systems = read_inputs([Path(path)], **chosen, columns=columns, options=options, counts=counts)
+    if len(systems) > 1:
+        names = ", ".join(shown(items.source.label) for items in systems if items.source and items.source.label)
+        raise UserError(f"{path}: {len(systems)} systems, expected one: {names}")
+    return systems[0]
 
 
 def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
@@ -57,12 +57,11 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     options: TableOptions | None = None,
     counts: bool = False,
 ) -> list[Items]:
-    """The facts of several systems, each a path, a text `NAME=FILE`, or any data, alone or as a pair with a name.
+    """The facts of several systems. An input is a path, a text `NAME=FILE`, other data, or a pair of a name and data.
 
     Data are a path, a frame, a dict of lists, or facts that are read already. A table with a column `system` gives the
-    facts of each of its systems, under its name. One mode, experiment or mapping of columns is meant for all, several
-    for each in turn. A run file given twice, for two of its modes, is read once. With `counts`, an input may be a
-    summary.
+    facts of each of its systems, under its name. Give one mode, experiment or mapping of columns for all inputs, or one
+    per input. A run file given twice, for two of its modes, is read once. With `counts`, an input may be a summary.
     """
     named = [*map(named_input, inputs)]
     count = len(named)
@@ -75,12 +74,12 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     for (name, data), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
         reading = _InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions(), counts)
         with located_in(name, data):
-            found = reading.systems(data, files)
-            if name is not None and len(found) > 1:
-                listed = ", ".join(shown(items.source.label) for items in found if items.source)
+            systems = reading.systems(data, files)
+            if name is not None and len(systems) > 1:
+                listed = ", ".join(shown(items.source.label) for items in systems if items.source)
                 where = f"{data}: " if isinstance(data, (str, Path)) else ""
-                raise UserError(f"{where}{len(found)} systems, which have names ({listed}): leave out {shown(name)}=")
-        facts += [items if name is None else items.labelled(name) for items in found]
+                raise UserError(f"{where}{len(systems)} systems, which have names ({listed}): leave out {shown(name)}=")
+        facts += [items if name is None else items.labelled(name) for items in systems]
     labels = [items.source.label for items in facts if items.source and items.source.label is not None]
     if twice := repeated(labels):
         raise UserError(f"two systems are called {shown(twice[0])}: give each a name of its own")
@@ -101,7 +100,7 @@ class _InputReading:
     def systems(self, data: Any, files: dict[str, RunFile]) -> list[Items]:
         """The facts of each system."""
         if isinstance(data, Items):
-            return [data if data.count is not None else self.unused(data, "facts that are read already have")]
+            return [data if data.count is not None else self.without_options(data, "facts that are read already have")]
         if not isinstance(data, (str, Path)):
             return self.table(data)
         if is_summary(data):
@@ -109,19 +108,19 @@ class _InputReading:
                 raise UserError(
                     f"{data}: a summary holds counts, and this needs single units: give the data themselves"
                 )
-            from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not counted yet)
+            from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not summaries)
 
             summary, source = read_summary(data)
-            return [self.unused(summary.items(source), f"{data}: a summary has")]
+            return [self.without_options(summary.items(source), f"{data}: a summary has")]
         check_foreign(data)
         return self.table(data) if format_of(data) else [self.run(data, files)]
 
     def run(self, path: str | Path, files: dict[str, RunFile]) -> Items:
-        """An experiment of a run file, which is read once."""
+        """An experiment of a run file; `files` holds those that are read already."""
         if self.columns:
             raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
         if self.options.names:
-            raise UserError(f"{path}: a run file says what is in it: leave out {self.options.names}")
+            raise UserError(f"{path}: a run file takes no options of tables: leave out {self.options.names}")
         file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
         return file.items(mode=self.mode, experiment=self.experiment, instrument=self.instrument)
 
@@ -133,8 +132,8 @@ class _InputReading:
         own = None if self.instrument == "none" else self.instrument
         return [*read_systems(data, instrument=own, columns=self.columns, options=self.options).values()]
 
-    def unused(self, items: Items, who: str) -> Items:
-        """Facts that say themselves what they are, for which nothing of this has a use."""
+    def without_options(self, items: Items, who: str) -> Items:
+        """The facts; an option of reading is refused, as it would change nothing."""
         given = {"mode": self.mode, "experiment": self.experiment, "columns": self.columns or None}
         names = [name for name, value in given.items() if value is not None]
         names += ["instrument"] if self.instrument != BY_ITEMS else []
@@ -145,14 +144,14 @@ class _InputReading:
 
 
 def located_in(name: str | None, data: object) -> AbstractContextManager[None]:
-    """Where a mistake is: in the data of this name, unless the error names their file."""
+    """Prefix errors with the name of the data, unless they are a file, which errors name anyway."""
     return located(shown(name)) if name and not isinstance(data, (str, Path)) else nullcontext()
 
 
 def named_input(given: Any) -> tuple[str | None, Any]:
-    """Data with their name, if they have one: a pair, or a text `NAME=FILE`.
+    """The name, or None, and the data of an input that is a pair, a text `NAME=FILE`, or data alone.
 
-    The name ends at the first `=`; a file that exists has no name before it.
+    The name ends at the first `=`; a text that is the path of a file is not split.
     """
     if isinstance(given, tuple):
         return given
@@ -165,7 +164,7 @@ def named_input(given: Any) -> tuple[str | None, Any]:
 
 
 def for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
-    """What is given once for all inputs, or once for each of them."""
+    """One value per input; a single one is repeated for all inputs."""
     if len(given) > 1 and len(given) != count:
         raise UserError(f"{len(given)} {what}s for {count} inputs: give it once for all inputs, or once per input")
     return [*given] if len(given) == count else [given[0] if given else None] * count

@@ -1,4 +1,4 @@
-"""Logs of other tools, recognised by how they start: they are imported first, and the error says how."""
+"""Recognises logs of other tools by their first bytes; the error names the command that imports them."""
 
 import re
 import shlex
@@ -34,23 +34,23 @@ def check_foreign(path: str | Path) -> None:
     """Refuse the log of another tool; the error names the command that imports it."""
     tool = foreign_tool(path)
     if tool is not None:
-        raise UserError(f"{path}: {way_in(tool, path)}")
+        raise UserError(f"{path}: {import_hint(tool, path)}")
 
 
-def way_in(tool: str, path: str | Path) -> str:
-    """What a log is, and the command that imports it."""
+def import_hint(tool: str, path: str | Path) -> str:
+    """Describe a log, and the command that imports it."""
     return f"{LOGS[tool][0]}; import it first: demur import {tool} {shlex.quote(shown_path(path))} -o units.jsonl"
 
 
 def foreign_tool(path: str | Path) -> str | None:
-    """Which tool wrote a file or a folder, if it is one that can be imported."""
+    """The tool that wrote a file or a folder; None if it is not a known log."""
     try:
         if (Path(path) / "per_instance_stats.json").is_file():
             return "helm"
-        if not Path(path).is_file():  # what a pipe gives can be read only once
+        if not Path(path).is_file():  # a pipe can be read only once
             return None
         with Path(path).open("rb") as file:
             start = file.read(_START)
-    except (OSError, TypeError, ValueError):  # what cannot be read is told by whoever reads it
+    except (OSError, TypeError, ValueError):  # the reader reports an unreadable file
         return None
     return next((tool for tool, (_, pattern) in LOGS.items() if pattern.match(start)), None)

@@ -1,4 +1,4 @@
-"""Rows made into columns, some at a time: never are all of a file's cells in memory as Python values."""
+"""Turns rows into columns in batches, so that only a batch of cells is in memory as Python values."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
@@ -15,7 +15,7 @@ MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memo
 _BATCH = 10_000
 
 Row = Mapping[str, Any]
-Made = Callable[[list[Any]], Column]
+AsColumn = Callable[[list[Any]], Column]
 Columns = dict[str, Codes | Column]
 T_co = TypeVar("T_co", covariant=True)
 
@@ -24,10 +24,10 @@ class Growing(Protocol[T_co]):
     """A column that is being read."""
 
     def add(self, cells: list[Any]) -> None:
-        """The next cells."""
+        """Add the next cells."""
 
     def column(self) -> T_co:
-        """All of them."""
+        """The whole column."""
 
 
 class GrowingCodes:
@@ -37,44 +37,44 @@ class GrowingCodes:
         self._numbering, self._numbers = Numbering(), list[Indices]()
 
     def add(self, cells: list[Any]) -> None:
-        """The next names."""
+        """Add the next names."""
         self._numbers.append(self._numbering.numbers(cells))
 
     def column(self) -> Codes:
-        """All of them."""
+        """The whole column."""
         return Codes(np.concatenate(self._numbers), self._numbering.values)
 
 
 class GrowingColumn:
-    """A column of numbers, mostly; `made` says what cells stand for."""
+    """A column of cells, most of them numbers; `as_column` converts a batch of cells."""
 
-    def __init__(self, made: Made = Column.of) -> None:
-        self._made, self._parts = made, list[Column]()
+    def __init__(self, as_column: AsColumn = Column.of) -> None:
+        self._as_column, self._parts = as_column, list[Column]()
 
     def add(self, cells: list[Any]) -> None:
-        """The next cells."""
-        self._parts.append(self._made(cells))
+        """Add the next cells."""
+        self._parts.append(self._as_column(cells))
 
     def column(self) -> Column:
-        """All of them."""
+        """The whole column."""
         return Column.joined(self._parts)
 
 
 def gathered(
     rows: Iterable[Row],
-    begun: Callable[[str], Growing[T_co]],
+    start: Callable[[str], Growing[T_co]],
     names: Collection[str] = (),
     noun: str = "members",
 ) -> dict[str, T_co]:
-    """Rows by column, each as it is `begun`: those named, and every other member as it turns up.
+    """Rows as columns: those in `names`, and every other member of a row; `start` creates the column of a name.
 
-    What a row lacks is MISSING. Without a row there are no columns.
+    A member that a row lacks is MISSING. If there are no rows, there are no columns.
     """
-    parts = {name: begun(name) for name in names}
+    parts = {name: start(name) for name in names}
     count, remaining = 0, iter(rows)
     while batch := [*islice(remaining, _BATCH)]:
         for name in {name: None for row in batch for name in row if name not in parts}:
-            parts[name] = begun(name)
+            parts[name] = start(name)
             if len(parts) > MOST_MEMBERS:
                 raise UserError(f"more than {MOST_MEMBERS} different {noun}: the same ones are expected throughout")
             if count:

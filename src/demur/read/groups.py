@@ -26,19 +26,19 @@ def label_columns(header: Sequence[str], columns: Mapping[str, str]) -> list[str
 
 
 def _cells(table: Cells, column: GroupColumn) -> Codes:
-    """A column of labels as it is written, where that is text: 01 is not 1. What is cut are numbers."""
+    """A column of labels as they are written, so that 01 is not 1; as numbers if it is to be cut."""
     codes = table.codes(column.name)
     return codes.mapped(table.value) if column.cuts else codes
 
 
 def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping]:
-    """The groups of a table: of a file of units those it names, of another one the columns that are asked for."""
+    """The groups of a table: the requested columns, and in a file of units also those that it names."""
     if GROUPS in table.values:
         labels = table.codes(GROUPS).mapped(lambda text: {} if text is MISSING else json.loads(text))
-        names = dict.fromkeys(name for each in labels.values for name in each)
-        known = {name: labels.mapped(lambda each, name=name: each.get(name)) for name in names}  # type: ignore[misc]
-        asked = {name: GroupColumn.of(text, [*known]) for name, text in columns.items()}
-        columns_of = {name: GroupColumn(name) for name in known} | asked
+        names = dict.fromkeys(name for unit in labels.values for name in unit)
+        known = {name: labels.mapped(lambda unit, name=name: unit.get(name)) for name in names}  # type: ignore[misc]
+        requested = {name: GroupColumn.of(text, [*known]) for name, text in columns.items()}
+        columns_of = {name: GroupColumn(name) for name in known} | requested
         return {name: _named(column, known).grouping(known[column.name]) for name, column in columns_of.items()}
     groupings = {}
     for name, text in columns.items():
@@ -57,10 +57,10 @@ def _named(column: GroupColumn, known: Collection[str]) -> GroupColumn:
 
 
 def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, str] | None = None) -> Items:
-    """The facts of a run with labels of groups: a path, a frame or a dict of lists, with a column `cluster`.
+    """The facts of a run, with the labels of groups from a path, a frame or a dict of lists with a column `cluster`.
 
-    With a column `item` the labels are of units. `columns` says which columns are taken, by the names of the groups,
-    and may cut numbers, COLUMN:18,40,65; without it all are.
+    With a column `item` the labels are those of units. `columns` maps names of groups to columns, or to
+    COLUMN:18,40,65, which cuts numbers; without it every column is a group.
 
     >>> from demur import read_table
     >>> items = read_table({"cluster": ["a", "b"], "loss": [0, 1]})
@@ -73,7 +73,7 @@ def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class GroupFile:
-    """A table of labels: `cluster`, perhaps `item`, and a column for each grouping."""
+    """A table of labels: `cluster`, optionally `item`, and a column for each grouping."""
 
     path: str | None
     keys: Sequence[tuple[ClusterId, str | None]]
@@ -86,7 +86,7 @@ class GroupFile:
 
     @classmethod
     def of(cls, path: str | Path | object) -> GroupFile:
-        """Read and check it: a cluster, or a unit, has one row."""
+        """Read a table of labels, and check that a cluster, or a unit, has one row."""
         with opened_table(path) as (opened, _):
             cells = read_cells(opened, {}, opened.header)
             if "cluster" not in cells.values:
@@ -98,16 +98,16 @@ class GroupFile:
             seen: set[Any] = set()
             for cluster, item in keys:
                 if (cluster, item) in seen:
-                    whose = shown(cluster) if item is None else f"{shown(cluster)}, {shown(item)}"
-                    raise UserError(f"cluster {whose}: given more than once")
+                    unit = shown(cluster) if item is None else f"{shown(cluster)}, {shown(item)}"
+                    raise UserError(f"cluster {unit}: given more than once")
                 seen.add((cluster, item))
-            made = cls(str(path) if isinstance(path, (str, Path)) else None, keys, cells)
-            if not made.columns:
+            file = cls(str(path) if isinstance(path, (str, Path)) else None, keys, cells)
+            if not file.columns:
                 raise UserError("there is no column of labels beside cluster and item")
-        return made
+        return file
 
-    def joined(self, items: Items, asked: Mapping[str, str]) -> Items:
-        """The facts of a run with the columns of labels that are asked for; who has no row has the label (none)."""
+    def joined(self, items: Items, columns: Mapping[str, str]) -> Items:
+        """The facts of a run with labels from these columns, by the names of the groups; (none) without a row."""
         rows = {key: index for index, key in enumerate(self.keys)}
         by_item = bool(self.keys) and self.keys[0][1] is not None
         if by_item and items.count is not None:
@@ -117,10 +117,10 @@ class GroupFile:
             first = literal(self.keys[0][0]) if self.keys else "none"
             raise self._error(f"no {items.noun} of the run is among its clusters, the first of which is {first}")
         groups = dict(items.groups)
-        for name, text in asked.items():
+        for name, text in columns.items():
             column = replace(GroupColumn.of(text, self.columns), file=self.path)
             if name in groups:
-                raise self._error(f"the data have a group {shown(name)} as well: call this one otherwise")
+                raise self._error(f"the data have a group {shown(name)} as well: give this one another name")
             cells = _cells(self.table, _named(column, self.columns))
             try:
                 groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])

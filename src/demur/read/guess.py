@@ -1,6 +1,6 @@
-"""Guesses: what is known of a table that was told little of; what was taken is told, and what stays open is a question.
+"""Guesses about a table whose columns were not mapped: roles, loss and confidence, and questions where several fit.
 
-Nothing is guessed in silence: what was taken is told and recorded, and a question comes with the options to answer it.
+Nothing is guessed silently: guesses are reported and recorded, and a question comes with the options that answer it.
 """
 
 import os.path
@@ -20,9 +20,9 @@ from demur.summaries.mark import is_summary
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the user has said already; `usual` are the signals of the confidences that are taken if none is named.
+    """What the user specified; `usual` are the signals of the confidences that are evaluated by default.
 
-    A table is `alone` if it is compared with no other.
+    A table is `alone` if it is the only input.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What could not be told from the table, and the words of a command that settle it."""
+    """What the table leaves open, and the words of a command line that answer it."""
 
     about: str
     words: tuple[str, ...]
@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What was taken: the column of each role, a loss and a confidence where they are clear; and what is not clear."""
+    """The guessed column of each role, the loss and the confidence where they are clear, and the open questions."""
 
     columns: Mapping[str, str]
     loss: str | None
@@ -55,36 +55,36 @@ class Guess:
 
     @property
     def notes(self) -> list[str]:
-        """What was taken, in words."""
-        columns = ", ".join(f"{shown(name)} as {role}" for role, name in self.columns.items())
-        took = [f"took {columns}"] if columns else []
+        """The guesses in words."""
+        taken = ", ".join(f"{shown(name)} as {role}" for role, name in self.columns.items())
+        columns = [f"took {taken}"] if taken else []
         loss = [f"the loss is {self.loss}"] if self.loss else []
-        return [*took, *loss, *([ranked_by(self.confidence)] if self.confidence else [])]
+        return [*columns, *loss, *([ranked_by(self.confidence)] if self.confidence else [])]
 
 
 def ranked_by(signal: str) -> str:
-    """What is said of a confidence that nobody named."""
+    """The note on a confidence that was guessed."""
     return f"answers are ranked by {shown(signal)}, the one numeric signal"
 
 
 def guess_inputs(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
-    """The guesses of several inputs, as `read_inputs` takes them, with what each is called in a message.
+    """The guesses about several inputs of `read_inputs`, each after the name that messages call the input by.
 
-    There is none for a run file, a pipe, and facts that are read already.
+    The guess is None for a run file, a pipe, a summary, and facts that are read already.
     """
     named = [*map(named_input, inputs)]
     for _, data in named:
         if isinstance(data, (str, Path)):
             check_foreign(data)
-    made = []
+    guesses = []
     for name, data in named:
         with located_in(name, data):
             where = str(data) if isinstance(data, (str, Path)) else "" if name is None else shown(name)
-            made.append((where, _guessed(data, given) if _can_be_looked_at(data) else None))
-    return made
+            guesses.append((where, _guessed(data, given) if _is_table(data) else None))
+    return guesses
 
 
-def _can_be_looked_at(data: object) -> bool:
+def _is_table(data: object) -> bool:
     if not isinstance(data, (str, Path)):
         return not isinstance(data, Items)
     is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
@@ -92,6 +92,6 @@ def _can_be_looked_at(data: object) -> bool:
 
 
 def _guessed(data: Any, given: Given) -> Guess:
-    from demur.read.guesser import guess  # noqa: PLC0415  (a run file says what it holds)
+    from demur.read.guesser import guess  # noqa: PLC0415  (run files need no guesses)
 
     return guess(data, given)

@@ -1,4 +1,4 @@
-"""The guesser: which column of a table plays which part, by its name and by what it holds."""
+"""Guesses which column of a table plays which role, by the names and the values of the columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -20,7 +20,7 @@ _ANSWERS = {"truth": "what is right", "prediction": "what the system answered"}
 
 
 def guess(table: str | Path | object, given: Given) -> Guess:
-    """Which column plays which part, by the names and the first rows of a table."""
+    """Which column plays which role, by the names and the first rows of a table."""
     with opened_table(table) as (plain, _):
         opened = with_paths(plain, given.columns.values())
         rows = [row for _, row in islice(opened.rows(opened.header), _ROWS)]
@@ -41,7 +41,7 @@ def guess(table: str | Path | object, given: Given) -> Guess:
 
 
 class _Guesser:
-    """Settles one thing after the other; a question is settled as its answer would."""
+    """Guesses one thing after another; after a question it goes on with the likeliest answer."""
 
     def __init__(self, columns: Mapping[str, Candidate], given: Given) -> None:
         self.columns, self.given = columns, given
@@ -53,9 +53,9 @@ class _Guesser:
         self.confidence: str | None = None
 
     def settle_roles(self) -> None:
-        """Whose answers, how wrong they are, whose rows, which unit, and which loss."""
+        """Guess the system, the source of losses, the cluster, the item, and the loss or the range of scores."""
         models = [] if "system" in self.roles else self._named("system")
-        # Files that hold one model each are told apart by their names, also if the model is the same.
+        # Several files with one model each are named after their files, so that the same model may be in two.
         models = [column for column in models if self.given.alone or len({*column.filled}) > 1]
         if models:
             self._take("system", models[0])
@@ -74,9 +74,9 @@ class _Guesser:
         return [column for name, column in self.columns.items() if name not in used]
 
     def _named(self, role: str) -> list[Candidate]:
-        """The columns called like a role, the likeliest name first."""
-        found = [column for column in self._free() if column.plays(role)]
-        return sorted(found, key=lambda column: column.rank_among(NAMES[role]))
+        """The columns with a common name of a role, the likeliest name first."""
+        columns = [column for column in self._free() if column.plays(role)]
+        return sorted(columns, key=lambda column: column.rank_among(NAMES[role]))
 
     def _take(self, role: str, column: Candidate) -> None:
         self.roles[role] = self.taken[role] = column.name
@@ -104,7 +104,7 @@ class _Guesser:
         return "truth" if self._settle_answers() else self._ask_source()
 
     def _scored(self, scores: list[Candidate]) -> bool:
-        """Whether scores count: there is nothing else, or texts beside them, or answers that agree with them."""
+        """Whether scores give the loss: there are no answers, or answers that are texts, or that agree with them."""
         pair = [self._named(role)[:1] if role not in self.roles else [self.columns[role]] for role in _ANSWERS]
         if all(pair):
             (truth,), (prediction,) = pair
@@ -112,8 +112,8 @@ class _Guesser:
                 score is None or score == (right == answer)
                 for score, right, answer in zip(scores[0].values, truth.values, prediction.values, strict=True)
             )
-            beside = scores[0].is_flag and (truth.is_text or prediction.is_text)
-            if not (agree or beside):
+            texts = scores[0].is_flag and (truth.is_text or prediction.is_text)
+            if not (agree or texts):
                 return self._ask_which(scores[0], truth, prediction)
         if len(scores) > 1:
             self._choose("score", "how good each answer is", scores)
@@ -122,7 +122,7 @@ class _Guesser:
         return True
 
     def _ask_which(self, score: Candidate, truth: Candidate, prediction: Candidate) -> bool:
-        """Whether a score says how good an answer is, or how confident the system was of it."""
+        """Ask whether a score or the answers give the loss; true if the likeliest answer is the score."""
         both = f"{shown(truth.name)} and {shown(prediction.name)}"
         about = f"how wrong an answer is: told by {shown(score.name)}, or by {both}"
         if score.is_flag:
@@ -135,7 +135,7 @@ class _Guesser:
         return False
 
     def _settle_answers(self) -> bool:
-        """The truth and the prediction by their names; if one has none, by the values that it shares with the other."""
+        """Guess truth and prediction by their names; if only one is named, ask which column is the other."""
         for role, what in _ANSWERS.items():
             named = [] if role in self.roles else self._named(role)
             if len(named) == 1:
@@ -146,29 +146,30 @@ class _Guesser:
         if len(missing) == 1:
             other = next(self.columns.get(self.roles[role]) for role in _ANSWERS if role not in missing)
             shared = {*other.filled} if other else set()
-            able = [column for column in self._free() if column.kinds and ... not in column.filled]
-            able.sort(key=lambda column: -len(shared & {*column.filled}))
-            if able:
-                self._choose(missing[0], _ANSWERS[missing[0]], able[:3])
+            candidates = [column for column in self._free() if column.kinds and ... not in column.filled]
+            candidates.sort(key=lambda column: -len(shared & {*column.filled}))
+            if candidates:
+                self._choose(missing[0], _ANSWERS[missing[0]], candidates[:3])
             else:
                 self._ask(f"{_ANSWERS[missing[0]]}: no column can be it", "--column", f"{missing[0]}=COLUMN")
         return len(missing) < len(_ANSWERS)
 
     def _ask_source(self) -> str:
-        able = [each for each in self._free() if each.is_flag or (each.is_number and each.is_called("score"))]
-        if able:
-            able.sort(key=lambda column: not column.is_called("score"))
-            self._choose("score", "how good each answer is", able)
+        free = self._free()
+        candidates = [column for column in free if column.is_flag or (column.is_number and column.is_called("score"))]
+        if candidates:
+            candidates.sort(key=lambda column: not column.is_called("score"))
+            self._choose("score", "how good each answer is", candidates)
             return "score"
-        ways = "a loss, a score, or a truth and a prediction"
-        way_out = "map one to loss or score, or two to truth and prediction"
-        self._ask(f"how wrong an answer is: no column is called {ways}; {way_out}", "--column", "score=COLUMN")
+        missing = "no column is called a loss, a score, or a truth and a prediction"
+        hint = "map one to loss or score, or two to truth and prediction"
+        self._ask(f"how wrong an answer is: {missing}; {hint}", "--column", "score=COLUMN")
         return ""
 
-    # whose each row is
+    # which cluster each row belongs to
 
     def _repeats(self, column: Candidate, *roles: str) -> bool:
-        """Whether a column holds something twice where these roles are the same."""
+        """Whether two rows that agree in these roles have the same value in a column."""
         others = [self.columns[self.roles[role]].values for role in roles if self.roles.get(role) in self.columns]
         return len({*zip(column.values, *others, strict=True)}) < len(column.values)
 
@@ -179,16 +180,16 @@ class _Guesser:
         if len(named) == 1:
             self._take("cluster", named[0])
             return
-        able = named or [column for column in self._free() if self._groups(column)]
-        if able:
-            able = able if named else sorted(able, key=lambda column: -len({*column.filled}))
-            self._choose("cluster", what, able[:3], "; if no two rows share anything: --every-row-its-own-cluster")
+        candidates = named or sorted(filter(self._groups, self._free()), key=lambda column: -len({*column.filled}))
+        if candidates:
+            hint = "; if no two rows share anything: --every-row-its-own-cluster"
+            self._choose("cluster", what, candidates[:3], hint)
             return
-        means = "no column tells; the option says that no two rows share anything, and each is sampled by itself"
-        self._ask(f"{what} (cluster): {means}", "--every-row-its-own-cluster")
+        hint = "no column tells; the option says that no two rows share anything, and each is sampled by itself"
+        self._ask(f"{what} (cluster): {hint}", "--every-row-its-own-cluster")
 
     def _groups(self, column: Candidate) -> bool:
-        """Whether a column could say whose each row is: names, or ids, that some rows share and not all."""
+        """Whether a column could hold clusters: names or ids that some rows share, but not all."""
         answers = column.plays("truth") or column.plays("prediction") or column.plays("score")
         is_name = column.is_id and (column.kinds == {str} or plain_name(column.name).endswith("id"))
         return is_name and not answers and len({*column.filled}) > 1 and self._repeats(column, "system")
@@ -196,9 +197,9 @@ class _Guesser:
     def _settle_item(self) -> None:
         if "item" in self.roles:
             return
-        able = [column for column in self._named("item") if not self._repeats(column, "system", "cluster", "repeat")]
-        if able:
-            self._take("item", able[0])
+        named = [column for column in self._named("item") if not self._repeats(column, "system", "cluster", "repeat")]
+        if named:
+            self._take("item", named[0])
 
     # which loss, and what ranks the answers
 
@@ -207,8 +208,8 @@ class _Guesser:
         columns = [column for column in answers if column is not None]
         items = self.columns.get(self.roles.get("item", ""))
         known = self.given.instrument != "none" and items is not None and instrument_with({*items.filled})
-        told = self.given.loss is not None or self.given.instrument not in (BY_ITEMS, "none") or known
-        if told or any(column.is_text for column in columns):
+        is_given = self.given.loss is not None or self.given.instrument not in (BY_ITEMS, "none") or known
+        if is_given or any(column.is_text for column in columns):
             return
         if columns and all(column.is_flag for column in columns):
             self.loss = "zero_one"
@@ -220,34 +221,34 @@ class _Guesser:
         if column is None or not column.is_number or (min(column.filled) >= 0 and max(column.filled) <= 1):
             return
         low, high = min(0, *column.filled), max(column.filled)
-        high = next((each for each in _RANGES if each >= high), high)
+        high = next((limit for limit in _RANGES if limit >= high), high)
         about = f"the worst and the best score there can be: {shown(column.name)} holds {min(column.filled):g} to "
         self._ask(f"{about}{max(column.filled):g}", "--score-range", f"{low:g}:{high:g}")
 
     def settle_confidence(self) -> None:
-        """The one column that is a number for every answer and plays no role."""
+        """Guess the confidence: the only column that is a number for every answer and plays no role."""
         if self.given.confidence or (self.given.usual and self.given.usual <= self.columns.keys()):
             return
         lower = self.given.lower_is_surer
-        able = sorted(self._signals(), key=lambda column: (column.name not in lower, column.likeness))
+        signals = sorted(self._signals(), key=lambda column: (column.name not in lower, column.likeness))
         what = "what ranks the answers (confidence): "
-        if not able:
+        if not signals:
             self._ask(f"{what}no column is a number for every answer", "--confidence", "COLUMN")
             return
-        name, doubted = able[0].name, able[0].is_doubt and able[0].name not in lower
-        if len(able) == 1 and not doubted:
+        name, doubted = signals[0].name, signals[0].is_doubt and signals[0].name not in lower
+        if len(signals) == 1 and not doubted:
             self.confidence = name
             return
         turned = ("--lower-is-surer", name) if doubted else ()
         likely = ", where lower is likely to mean surer" if doubted else ""
-        self._ask(f"{what}{_listed(able)}{likely}", "--confidence", name, *turned)
+        self._ask(f"{what}{_listed(signals)}{likely}", "--confidence", name, *turned)
 
     def _signals(self) -> Iterable[Candidate]:
         answered = self._answered()
         for column in self._free():
             declared = SIGNALS.get(column.name)
-            a_role = column.name != "score" and (column.name in ROLES or any(map(column.is_called, NAMES)))
-            no_signal = a_role or plain_name(column.name) in INDEXES
+            is_role = column.name != "score" and (column.name in ROLES or any(map(column.is_called, NAMES)))
+            no_signal = is_role or plain_name(column.name) in INDEXES
             turned = declared is not None and declared.lower_is_more_confident
             numbers = (type(column.values[row]) in (int, float) for row in answered)
             if column.is_number and not no_signal and not turned and all(numbers):
@@ -255,19 +256,20 @@ class _Guesser:
 
     def _answered(self) -> list[int]:
         """The rows of the sample that hold an answer."""
-        given = next((self.roles[role] for role in ("loss", "score", "prediction") if role in self.roles), "")
+        name = next((self.roles[role] for role in ("loss", "score", "prediction") if role in self.roles), "")
         rows = range(len(next(iter(self.columns.values())).values))
-        refused = {"abstained": (True, 1), "success": (False, 0)}
-        gone = {role: self.columns[self.roles[role]].values for role in refused if self.roles.get(role) in self.columns}
-        held = self.columns[given].values if given in self.columns else [...] * len(rows)
+        values = self.columns[name].values if name in self.columns else [...] * len(rows)
+        excluding = {"abstained": (True, 1), "success": (False, 0)}
+        present = [role for role in excluding if self.roles.get(role) in self.columns]
+        flags = {role: self.columns[self.roles[role]].values for role in present}
         states = self.columns.get(self.roles.get("status", ""))
         failed = [states is not None and str(states.values[row]).startswith("failed") for row in rows]
         return [
             row
             for row in rows
-            if held[row] is not None
+            if values[row] is not None
             and not failed[row]
-            and not any(cells[row] in refused[role] for role, cells in gone.items())
+            and not any(cells[row] in excluding[role] for role, cells in flags.items())
         ]
 
 

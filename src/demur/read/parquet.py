@@ -1,4 +1,4 @@
-"""Parquet files: rows some at a time, or whole columns without a Python value per cell."""
+"""Parquet files: rows in batches, or whole columns without creating a Python value per cell."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ _CELLS = 1 << 20
 
 
 class ParquetTable:
-    """A Parquet file that is open; pyarrow, an extra, reads it."""
+    """An open Parquet file; reading it needs pyarrow, an optional dependency."""
 
     def __init__(self, path: str | Path) -> None:
         try:
@@ -26,7 +26,7 @@ class ParquetTable:
             raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
         with _valid():
             schema = parquet.read_schema(path)
-            # Texts stay what they are in the file, numbers of a dictionary: a few bytes could stand for gigabytes.
+            # Texts stay dictionary-encoded as in the file, because a few bytes could expand to gigabytes.
             texts = [field.name for field in schema if str(field.type) in {"string", "large_string"}]
             self._file, self._path = parquet.ParquetFile(path, read_dictionary=texts), path
             metadata = self._file.metadata
@@ -56,11 +56,11 @@ class ParquetTable:
                 return Codes.of(values) if coded else Column.of(values)
             column = _codes(cells) if coded else _column(cells)
             del cells
-            default_memory_pool().release_unused()  # or as much as every column took stays taken
+            default_memory_pool().release_unused()  # otherwise the memory of every column stays allocated
             return column
 
     def _chunks(self, name: str) -> Any:
-        """A column of texts, numbers or flags as pyarrow has it; None for one of anything else."""
+        """A column of texts, numbers or flags as an array of pyarrow; None for a column of another type."""
         import pyarrow as pa  # noqa: PLC0415
 
         kind = self._file.schema_arrow.field(name).type
@@ -88,9 +88,9 @@ def _valid() -> Iterator[None]:
 def _is_plain(kind: Any) -> bool:
     from pyarrow import types  # noqa: PLC0415
 
-    held = kind.value_type if types.is_dictionary(kind) else kind
+    value_type = kind.value_type if types.is_dictionary(kind) else kind
     tests = (types.is_integer, types.is_float32, types.is_float64, types.is_boolean, types.is_string)
-    return any(test(held) for test in (*tests, types.is_large_string))
+    return any(test(value_type) for test in (*tests, types.is_large_string))
 
 
 def _codes(cells: Any) -> Codes:
@@ -107,7 +107,7 @@ def _codes(cells: Any) -> Codes:
 
 
 def _column(cells: Any) -> Column:
-    """A column of numbers as an array and where it has nulls, any other by way of its codes."""
+    """A column of numbers from its array and its nulls, any other from its codes."""
     from pyarrow import types  # noqa: PLC0415
 
     if not (types.is_integer(cells.type) or types.is_floating(cells.type)):

@@ -1,4 +1,4 @@
-"""Paths: into the objects of a row, as in `doc.document`, and several columns joined, as in `doc_id,filter`."""
+"""Paths as names of columns: into the objects of a row, as in `doc.document`, or several joined, `doc_id,filter`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from demur.read.tables import FileTable, Rows
 
 
 def at_path(record: Any, path: str) -> Any:
-    """What is at a path, or MISSING. A name with dots in it is found as well as names within names.
+    """The value at a path, or MISSING; names may contain dots themselves.
 
     >>> at_path({"doc": {"a.b": [10, 20]}}, "doc.a.b.1")
     20
@@ -27,13 +27,13 @@ def at_path(record: Any, path: str) -> Any:
         parts = path.split(".")
         for size in range(len(parts), 0, -1):
             name = ".".join(parts[:size])
-            if name in record and (found := at_path(record[name], ".".join(parts[size:]))) is not MISSING:
-                return found
+            if name in record and (value := at_path(record[name], ".".join(parts[size:]))) is not MISSING:
+                return value
     return MISSING
 
 
 def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
-    """A table with a column for each of these names that is a path into it; a column that is called so comes first."""
+    """A table with a column added for each of these names that is a path, unless a column has that name."""
     paths = {name: parts for name in names if name not in table.header and (parts := _parts(table.header, name))}
     if not paths:
         return table
@@ -55,18 +55,18 @@ def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
 
 
 def _parts(header: Sequence[str], name: str) -> list[tuple[str, str]]:
-    """The paths a name joins, each with the column it starts in; nothing if one of them starts in none."""
+    """The paths that a name joins, each with the column it starts in; none if one of them starts in no column."""
     paths = name.split(",")
     starts = [[column for column in header if f"{path}.".startswith(f"{column}.")] for path in paths]
     return [(path, max(columns, key=len)) for path, columns in zip(paths, starts, strict=True)] if all(starts) else []
 
 
 def _cell(row: Row, parts: Sequence[tuple[str, str]]) -> Any:
-    """What is at the one path; of several a text, in which a comma within a part is told from one between them."""
-    found = [(path, at_path(row, path)) for path, _ in parts]
-    if len(found) == 1:
-        return found[0][1]
-    for path, value in found:
+    """The value at the only path, or the values at several as one text; commas within a value are escaped."""
+    values = [(path, at_path(row, path)) for path, _ in parts]
+    if len(values) == 1:
+        return values[0][1]
+    for path, value in values:
         if not isinstance(value, (int, str)) or isinstance(value, bool):
             raise UserError(f"{shown(path)} {literal(value)}, expected a name or a number, to be joined")
-    return ",".join(str(value).replace("\\", "\\\\").replace(",", "\\,") for _, value in found)
+    return ",".join(str(value).replace("\\", "\\\\").replace(",", "\\,") for _, value in values)

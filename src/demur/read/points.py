@@ -1,4 +1,4 @@
-"""Files about others: points.toml, and the table of a rater who answered the same units."""
+"""Files of published points, and tables of raters who answered the same units."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ABOUT = ("source", "population", "loss")
 
 
 def read_points(path: str | Path) -> list[NumbersOfPoint]:
-    """The points of a TOML file: a table for each, by its name, of the numbers and what is known about it.
+    """The points of a TOML file: a table per point, called by its name, with its numbers and where they come from.
 
-    A loss sum is `loss_sum` there, as `loss` says which loss the risk is of.
+    The file calls the sum of losses `loss_sum`, because `loss` names the loss that the risk is the mean of.
     """
     content = read_bytes(path)
     with located(path):
@@ -56,9 +56,9 @@ def _typed(name: str, member: str, value: Any) -> str:
 
 
 def read_rater(table: str | Path | Any, columns: Mapping[str, str] | None = None) -> RaterAnswers:
-    """The answers of a rater: a table with cluster, item, and a prediction or a loss of each unit, null for none.
+    """The answers of a rater: a table with cluster, item, and a prediction or a loss for each unit, null for none.
 
-    Columns go by these names, or by those that `columns` maps them to where the table has them.
+    Columns have these names, or the names that `columns` maps them to if the table has those.
     """
     try:
         with opened_table(table, nan_kept=("prediction", "loss")) as (opened, source):
@@ -67,8 +67,8 @@ def read_rater(table: str | Path | Any, columns: Mapping[str, str] | None = None
             origin = source()
         return _rater(cells, mapped, origin)
     except UserError as error:
-        told = isinstance(table, (str, Path)) and not str(error).startswith(f"{table}: ")
-        raise (error.in_file(table) if told else error) from None
+        unlocated = isinstance(table, (str, Path)) and not str(error).startswith(f"{table}: ")
+        raise (error.in_file(table) if unlocated else error) from None
 
 
 def _rater(cells: Cells, columns: Mapping[str, str], origin: Source | None) -> RaterAnswers:
@@ -77,13 +77,15 @@ def _rater(cells: Cells, columns: Mapping[str, str], origin: Source | None) -> R
     given = [role for role in ("prediction", "loss") if role in names]
     if "cluster" not in names or len(given) != 1:
         raise UserError("a rater's table has the columns cluster, item, and prediction or loss, one of the two")
-    owners = cells.ids(names["cluster"], "cluster")
-    numbers = {owner: count(1) for owner in owners}
+    clusters = cells.ids(names["cluster"], "cluster")
+    numbers = {cluster: count(1) for cluster in clusters}
     items = cells.codes(names["item"]) if "item" in names else None
-    units = [(owner, str(next(numbers[owner]) if items is None else items[n])) for n, owner in enumerate(owners)]
+    units = [
+        (cluster, str(next(numbers[cluster]) if items is None else items[row])) for row, cluster in enumerate(clusters)
+    ]
     if twice := repeated(units):
         raise UserError(f"cluster {shown(twice[0][0])}, {shown(twice[0][1])}: given more than once")
     texts = not cells.texts.isdisjoint([names[given[0]]])
-    held = cells.labels if texts else cells.column
-    answers, truths = [*held(names[given[0]])], [*held(names["truth"])] if "truth" in names else None
+    values = cells.labels if texts else cells.column
+    answers, truths = [*values(names[given[0]])], [*values(names["truth"])] if "truth" in names else None
     return RaterAnswers(units, answers, given[0], truths, origin)

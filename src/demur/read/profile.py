@@ -1,4 +1,4 @@
-"""Profiles: what is in the records of a file, path by path, in one pass that keeps little."""
+"""Profiles of files: the types, counts and first values at every path of the records, in one pass."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,9 +19,9 @@ _KINDS = {bool: "true/false", int: "integer", float: "number", str: "text", list
 
 @dataclass(slots=True)
 class Field:
-    """What a path leads to: how often there is anything, of which types, how many different values, the first of them.
+    """The values at one path: how many there are, of which types, how many distinct ones, and the first of them.
 
-    Different values are counted up to a limit, by their hashes: they may be long.
+    Distinct values are counted up to a limit, by their hashes, because they may be long.
     """
 
     filled: int = 0
@@ -42,20 +42,20 @@ class Field:
 
     @property
     def kind(self) -> str:
-        """The type of all values, or those of a mixture."""
+        """The type of the values, or their types with "or" between them."""
         kinds = {*self.kinds} - ({"integer"} if "number" in self.kinds else set())
         return " or ".join(sorted(kinds)) or "empty"
 
     @property
     def distinct(self) -> str:
-        """How many different values there are."""
+        """The number of distinct values."""
         count = len(self.seen)
         return str(count) if count <= MOST_DISTINCT else f"more than {MOST_DISTINCT}"
 
 
 @dataclass(slots=True)
 class Profile:
-    """The fields of the records of a file, in the order they turn up in; `left_out` if there were too many of them."""
+    """The fields of the records of a file, in order of appearance; `left_out` if there were too many of them."""
 
     records: int = 0
     fields: dict[str, Field] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Profile:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]], names: Iterable[str] = ()) -> "Profile":
-        """Go through the records once. Fields that are named are there even if nothing is in them."""
+        """Profile the records in one pass; the fields `names` are listed even if they are empty."""
         profile = cls(fields={name: Field() for name in names})
         for record in records:
             profile.records += 1
@@ -79,7 +79,7 @@ class Profile:
 
 
 def table_profile(table: FileTable) -> Profile:
-    """The fields of a table; what is written as a number is one."""
+    """The fields of a table; a text that reads as a number counts as a number."""
     rows = (row for _, row in table.rows(table.header))
     if table.text_only:
         rows = ({name: cell_value(cell, table) for name, cell in row.items()} for row in rows)
@@ -87,7 +87,7 @@ def table_profile(table: FileTable) -> Profile:
 
 
 def items_profile(items: Items) -> Profile:
-    """The fields of facts, with the names their roles and signals have."""
+    """The fields of facts, called by their roles and signals."""
     return Profile.of(_units(items), ("cluster", "item"))
 
 
@@ -99,7 +99,7 @@ def _units(items: Items) -> Iterator[dict[str, Any]]:
             record["loss"] = loss if items.answered[unit] else None
         else:
             numbers = int(items.truth[unit]), int(items.answer[unit]) if items.answered[unit] else None
-            texts = [items.labels[each] if items.labels and each is not None else each for each in numbers]
+            texts = [items.labels[number] if items.labels and number is not None else number for number in numbers]
             record |= dict(zip(("truth", "prediction"), texts, strict=True))
         yield record | {
             name: column.cell(unit) for name, column in items.signals.items() if column.state[unit] != State.MISSING
@@ -107,7 +107,7 @@ def _units(items: Items) -> Iterator[dict[str, Any]]:
 
 
 def _flat(record: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value with its path; objects are gone into, lists are not."""
+    """Every value with its path; the members of objects are listed, those of lists are not."""
     for name, value in record.items():
         if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{start}{name}.")

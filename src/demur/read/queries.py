@@ -39,11 +39,11 @@ def read_queries(
 ) -> dict[str, Rankings]:
     """The facts of a per-query file, a frame or a dict of lists, for each system in it.
 
-    The columns `post_id`, `criterion_id`, `gold_ids` and `ranked_ids` are looked for, by these names or by the ones
-    `columns` maps them to; `scores`, `prob`, `selected_ids`, `fold` and `gold_grades` are optional. Every column that
-    ends in `_topk` or `_ranked_ids` is a system, called what comes before; `systems` names them otherwise. A cell of
-    ids is a list, or, but for JSON Lines, a text with `|` between them; an empty one is empty. `gold_grades` says how
-    relevant each of the gold ids is, as an integer.
+    The columns are `post_id`, `criterion_id`, `gold_ids` and `ranked_ids`, or the ones that `columns` maps these to;
+    `scores`, `prob`, `selected_ids`, `fold` and `gold_grades` are optional. Every column that ends in `_topk` or
+    `_ranked_ids` is a system, whose name is what comes before; `systems` maps other names to columns. A cell of ids is
+    a list, or, except in JSON Lines, a text with `|` between the ids; an empty cell is an empty list. `gold_grades`
+    says how relevant each of the gold ids is, as an integer.
 
     >>> read_queries({"post_id": [1, 1], "criterion_id": ["A", "B"], "gold_ids": ["s1|s2", ""],
     ...               "retriever_topk": ["s3|s1", ""]})
@@ -66,7 +66,7 @@ def query_lists(
     columns: Mapping[str, str] | None = None,
     systems: Mapping[str, str] | None = None,
 ) -> dict[str, list[Query]]:
-    """The rows of a per-query file as they stand, for each system: for those who want to count by themselves."""
+    """The rows of a per-query file as lists, for each system, for a computation that shares no code with `Rankings`."""
     lists: dict[str, list[Query]] = defaultdict(list)
     with opened_table(data) as (table, _):
         for system, query in _queries(table, columns or {}, systems or {}):
@@ -91,7 +91,7 @@ def _queries(table: FileTable, columns: Mapping[str, str], systems: Mapping[str,
 
 
 def _roles(header: Sequence[str], columns: Mapping[str, str], systems: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The column of each role for each system: as they are mapped, or by what they are usually called."""
+    """The column of each role for each system, as mapped or by its usual name."""
     named = role_names(columns, ROLES)
     if systems and "ranked_ids" in columns:
         raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
@@ -130,7 +130,7 @@ def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
 
 
 def _own(system: str, header: Sequence[str], columns: Mapping[str, str], systems: int) -> dict[str, str]:
-    """The optional columns of one system: as mapped, under its own name, or shared where that is not open to doubt."""
+    """The optional columns of one system: as mapped, with the system's name in front, or shared by all systems."""
     roles = {}
     for role in OPTIONAL:
         shared = columns.get(role, role)
@@ -139,7 +139,7 @@ def _own(system: str, header: Sequence[str], columns: Mapping[str, str], systems
         elif shared in header:
             if systems > 1 and role in ("scores", "selected_ids"):
                 raise UserError(
-                    f"the column {shown(shared)} belongs to one of {systems} systems, which is not said: "
+                    f"the column {shown(shared)} could belong to any of {systems} systems: "
                     f"call it {system}_{role}, or evaluate the systems one at a time"
                 )
             roles[role] = shared
@@ -175,7 +175,7 @@ def _id(cell: Any, role: str) -> ClusterId:
 
 
 def _ids(cell: Any, role: str, table: FileTable, *, ordered: bool = True) -> list[str]:
-    """A list of ids; nothing is an empty one. Where the order matters a set has none."""
+    """A list of ids, empty for a null cell; a set is accepted only where the order does not matter."""
     ids = [_id(value, role) for value in _parts(cell, role, "ids", joined=table.joined_ids, ordered=ordered)]
     if len({*map(type, ids)}) > 1:
         raise UserError(f"{shown(role)} {literal(ids)}, expected integers or texts, not both")
@@ -202,7 +202,7 @@ def _grades(cell: Any, role: str, table: FileTable) -> list[int]:
 
 
 def _parts(cell: Any, role: str, what: str, *, joined: bool, ordered: bool = True) -> list[Any]:
-    """What a list holds, or a text with `|` between its parts where they may be joined; nothing is an empty list."""
+    """The elements of a list, or if `joined`, of a text with `|` between them; a null cell has none."""
     if _is_null(cell):
         return []
     if isinstance(cell, str) and joined:
@@ -214,7 +214,7 @@ def _parts(cell: Any, role: str, what: str, *, joined: bool, ordered: bool = Tru
 
 
 def _number(cell: Any, role: str, table: FileTable) -> float | None:
-    """A number as it is given; nothing is filled in for one that is not there."""
+    """A number as it is given; None if it is missing."""
     value = plain(cell)
     if value is None or (value == "" and table.text_only):
         return None

@@ -1,4 +1,4 @@
-"""Repeats of a question put together: the first alone, or one unit by vote."""
+"""Reduces the repeats of a question to one unit: the first repeat, or the most frequent answer."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -22,9 +22,9 @@ def first_rows(rows: UnitRows) -> UnitRows:
 
 
 def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows, dict[str, Column]]:
-    """Of every question the first repeat that gave the most frequent answer, and how much the repeats agree.
+    """The first repeat of each question that gave its most frequent answer, and signals of how much repeats agree.
 
-    `raw` are the units of all rows, `answers` what each of them answered: all numbers, or texts.
+    `raw` has a unit per row, `answers` the answer of each: all numbers, or all texts.
     """
     answered = raw.answered
     silent = np.flatnonzero(answered & answers.where(lambda answer: not isinstance(answer, (str, int, float))))
@@ -32,19 +32,19 @@ def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows,
         text = f"{raw.unit_name(int(silent[0]))}: no answer to vote with; --repeats first needs none"
         raise UserError(and_more(text, silent.size))
     texts = any(isinstance(answer, str) for answer in answers.values)
-    said = [answer if known else None for answer, known in zip(answers, answered.tolist(), strict=True)]
+    votes = [answer if known else None for answer, known in zip(answers, answered.tolist(), strict=True)]
     chosen, signals = list[int](), list[dict[str, Any]]()
     for question in _questions(rows):
-        given = [said[row] for row in question]
-        answer = modal(given)
-        _check_agreement(raw, question, [row for row in question if said[row] == answer is not None])
-        chosen.append(question[given.index(answer)])
-        signals.append(consistency(given))
+        own = [votes[row] for row in question]
+        winner = modal(own)
+        _check_agreement(raw, question, [row for row in question if votes[row] == winner is not None])
+        chosen.append(question[own.index(winner)])
+        signals.append(consistency(own))
     names = _OF_TEXTS if texts else tuple(consistency([0]))
     for name in names:
         if name in rows.table.values:
             raise UserError(f"the column {name} is what a vote computes: leave it out, or choose --repeats first")
-    columns = {name: Column.of([each[name] for each in signals]) for name in names}
+    columns = {name: Column.of([values[name] for values in signals]) for name in names}
     return rows.take(np.array(chosen, dtype=np.intp)), columns
 
 
@@ -65,11 +65,10 @@ def _questions(rows: UnitRows) -> Iterator[list[int]]:
 
 
 def _check_agreement(raw: RawUnits, question: list[int], same: list[int]) -> None:
-    """Repeats of a question have one truth, and those that give one answer have one loss."""
+    """Check that repeats of a question have the same truth, and those with the winning answer the same loss."""
     column, rows, what = (raw.truth, question, "ground truth") if raw.loss is None else (raw.loss.cells, same, "loss")
     for row in rows:
         if column.values[row] != column.values[rows[0]]:
-            here, there = (shown(str(raw.label(column.cell(each)))) for each in (row, rows[0]))
-            where = f"{raw.unit_name(row)}: {what} {here}, but {there} in {shown(raw.items[rows[0]])}"
-            way_out = "an answer that is voted on has one; --repeats first needs no vote"
-            raise UserError(f"{where}: {way_out}")
+            value, first = (shown(str(raw.label(column.cell(index)))) for index in (row, rows[0]))
+            where = f"{raw.unit_name(row)}: {what} {value}, but {first} in {shown(raw.items[rows[0]])}"
+            raise UserError(f"{where}: an answer that is voted on has one; --repeats first needs no vote")

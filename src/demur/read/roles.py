@@ -1,4 +1,4 @@
-"""Roles: which column of a long table plays which part, and which of them give the loss."""
+"""Roles of the columns of a long table, and which of them give the loss."""
 
 import shlex
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ _OR_LOSS = "or give losses, loss=COLUMN, or scores, score=COLUMN"
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The column of each role that some column plays, and where losses come from: loss, score, or truth."""
+    """The column of each role, and the source of losses: `loss`, `score` or `truth`."""
 
     columns: Mapping[str, str]
     source: str
@@ -35,12 +35,12 @@ class Roles:
         return self.columns[role]
 
     def get(self, role: str) -> str | None:
-        """The column of a role, None if none plays it."""
+        """The column of a role, or None."""
         return self.columns.get(role)
 
 
 def check_mapped(header: Collection[str], mapped: Mapping[str, str]) -> None:
-    """Each role is one there is, and each has a column of its own that there is."""
+    """Check that roles and columns exist, and that no column is mapped to two roles."""
     for role in mapped:
         if role not in ROLES:
             raise unknown("column role", role, ROLES)
@@ -52,9 +52,10 @@ def check_mapped(header: Collection[str], mapped: Mapping[str, str]) -> None:
 
 
 def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collection[str] = ()) -> Roles:
-    """Who plays what: as mapped, or by the name of the role; `texts` are the columns that hold texts.
+    """The column of each role, as mapped or called by the name of the role; `texts` are the columns that hold texts.
 
-    What is mapped decides where losses come from. A truth and a prediction that are texts may stand beside losses.
+    The mapped roles decide where losses come from. A table of losses may also have truths and predictions if they are
+    texts.
     """
     check_mapped(header, mapped)
     taken = {*mapped.values()}
@@ -73,10 +74,10 @@ def _source(
         if len(given) > 1 and given[-1] == "truth" and any(columns[role] in texts for role in SOURCES["truth"]):
             given = given[:-1]
     if len(given) > 1:
-        first, second = (" and ".join(shown(columns.get(role, role)) for role in SOURCES[each]) for each in given[:2])
-        pairs = [(SOURCES[each][0], columns.get(SOURCES[each][0], "COLUMN")) for each in given[:2]]
-        ways = " or ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in pairs)
-        raise UserError(f"two sources of loss: {first}, and {second}; say which one counts: {ways}")
+        first, second = (" and ".join(shown(columns.get(role, role)) for role in SOURCES[name]) for name in given[:2])
+        pairs = [(SOURCES[name][0], columns.get(SOURCES[name][0], "COLUMN")) for name in given[:2]]
+        choices = " or ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in pairs)
+        raise UserError(f"two sources of loss: {first}, and {second}; say which one counts: {choices}")
     source = given[0] if given else "truth"
     for role in SOURCES[source]:
         if role not in columns and role in mapped.values():

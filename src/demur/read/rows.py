@@ -38,15 +38,16 @@ def read_table(
 ) -> Items:
     """The facts of a long table: a path, a pandas, polars or pyarrow frame, or a dict of lists.
 
-    How wrong an answer is comes from a column `loss`, from a column `score`, of which a higher one is better, or from
-    `truth` and `prediction`. A null or NaN there is an abstention, unless a column `abstained` says who abstained.
-    `cluster` says whom a unit was sampled with; without a column `item`, units are numbered within their cluster.
-    Columns go by these names or by the ones `columns` maps them to; every other column is a signal. A column `success`
-    that is false marks a failed cluster, and a `status` that is `failed`, not `ok`, a failed unit, which is left out.
+    The loss comes from a column `loss`, from a column `score`, where higher is better, or from `truth` and
+    `prediction`. A null or NaN there is an abstention, unless a column `abstained` marks abstentions. `cluster` names
+    the sampled unit, such as a participant, that a row belongs to; without a column `item`, units are numbered within
+    their cluster. Columns have these names, or the ones that `columns` maps the roles to; every other column is a
+    signal. `success` is false in the rows of a failed cluster; `status` is `ok` or `failed`, and failed units are left
+    out.
 
-    Scores of an instrument are bounded by it, and every cluster has its items. If none is named, it is the known one
-    that has exactly the items of the table. With `instrument=None`, and where no known one has them, items and integer
-    scores are free, clusters may have any items, and truths and predictions may be texts. Losses need no instrument.
+    An instrument bounds the scores and says which items every cluster has. If none is named, it is the known instrument
+    with exactly the items of the table. With `instrument=None`, or if no known one fits, clusters may have any items,
+    and truths and predictions may be any integers or texts. Losses need no instrument.
 
     >>> items = read_table({"who": ["a", "a"], "item": ["q1", "q2"], "truth": [1, 0], "prediction": [1, None]},
     ...                    columns={"cluster": "who"}, instrument=None)
@@ -69,28 +70,28 @@ def read_systems(
     instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> dict[str, Items]:
-    """The facts of every system of a long table, by the names in its column `system`, in the order they turn up in.
+    """The facts of every system of a long table, by the names in its column `system`, in order of appearance.
 
-    The rest is as in `read_table`. A table without such a column holds one system, without a name.
+    The arguments are those of `read_table`. A table without this column holds one system, without a name.
 
     >>> both = {"system": ["a", "b"], "cluster": [1, 1], "loss": [0, 0.5]}
     >>> {name: len(items) for name, items in read_systems(both).items()}
     {'a': 1, 'b': 1}
     """
-    mapped, how = dict(columns or {}), options or TableOptions()
+    mapped, options = dict(columns or {}), options or TableOptions()
     chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
-        labels = label_columns(opened.header, how.group or {})
+        labels = label_columns(opened.header, options.group or {})
         cells = read_cells(with_paths(opened, mapped.values()), mapped, labels)
         if opened.units is not None:
-            return {"": _imported(cells, opened.units, mapped, how, source)}
-        roles = _roles(cells, mapped, how)
+            return {"": _imported(cells, opened.units, mapped, options, source)}
+        roles = _roles(cells, mapped, options)
         if instrument == BY_ITEMS:
             chosen = _known_instrument(cells, roles)
-        origin = _told(source(), roles, chosen if instrument == BY_ITEMS else None)
+        origin = _with_guesses(source(), roles, chosen if instrument == BY_ITEMS else None)
         return {
-            name: Items.of(_raw_units(part, roles, chosen, how), origin).labelled(name or None)
+            name: Items.of(_raw_units(part, roles, chosen, options), origin).labelled(name or None)
             for name, part in _by_system(cells, roles)
         }
 
@@ -102,12 +103,12 @@ def _imported(
     options: TableOptions,
     source: Callable[[], Source | None],
 ) -> Items:
-    """The facts of a file of units: its header says what is in it."""
+    """The facts of a file of units, which `demur import` wrote."""
     if mapped:
         raise UserError("a file of units has no columns to map: leave out columns (--column)")
     roles = Roles({role: role for role in MEMBERS if role in table.values}, "loss")
     if options.loss_max is None and header["mapping"].get("score_range") is not None:
-        options = replace(options, loss_max=1.0)  # a loss is a share of the range of the scores
+        options = replace(options, loss_max=1.0)  # such losses are fractions of the range of scores
     raw = _raw_units(table, roles, None, options)
     run_id, origin = header["source"].get("run_id"), source()
     if origin is not None and isinstance(run_id, str):
@@ -123,7 +124,7 @@ def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Ro
 
 
 def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
-    """The instrument whose items these are; a row of a cluster that failed may have none."""
+    """The known instrument with exactly the items of a table; rows of failed clusters may have no item."""
     name = roles.get("item")
     if roles.source != "truth" or name is None:
         return None
@@ -131,8 +132,8 @@ def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
     return instrument_with(items - {None, ""})
 
 
-def _told(source: Source | None, roles: Roles, inferred: Instrument | None) -> Source | None:
-    """A source with how its table was understood."""
+def _with_guesses(source: Source | None, roles: Roles, inferred: Instrument | None) -> Source | None:
+    """A source with the columns of the roles and the instrument that was inferred, for the record."""
     renamed = {role: name for role, name in roles.columns.items() if role != name}
     if source is None and not (renamed or inferred):
         return None
@@ -173,14 +174,14 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
 
 
 def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
-    """A unit of every question: repeats that failed do not vote where they are left out, and abstain otherwise."""
+    """One unit per question; failed repeats do not vote if they are dropped, and otherwise count as abstentions."""
     rule, voting = options.failed_units, rows
     if rule == "drop":
         voting = rows.take(np.flatnonzero(~rows.failed))
     named = voting.named()
     raw = _units(named, roles, instrument, options).but(named.lost(), rule)
     check_values(raw)
-    units, agreement = voted_rows(voting, raw, _said(voting.table, roles, labels=raw.labels is not None))
+    units, agreement = voted_rows(voting, raw, _predictions(voting.table, roles, labels=raw.labels is not None))
     lost = units.lost()
     if rule == "drop":
         alive = {*zip(units.clusters, units.items, strict=True)}
@@ -190,9 +191,10 @@ def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, option
 
 
 def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
-    """A unit of every row."""
+    """One unit per row."""
     table, groupings = rows.table, table_groups(rows.table, options.group or {})
-    used = {*roles.columns.values(), *(each.column.name for each in groupings.values() if each.column), GROUPS}
+    labels = (grouping.column.name for grouping in groupings.values() if grouping.column)
+    used = {*roles.columns.values(), *labels, GROUPS}
     return RawUnits(
         clusters=rows.clusters,
         items=rows.items,
@@ -209,12 +211,12 @@ def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options:
     )
 
 
-def _said(table: Cells, roles: Roles, *, labels: bool) -> Codes:
-    """What was answered, a number or a text: the prediction, which may stand beside losses, or an imported answer."""
+def _predictions(table: Cells, roles: Roles, *, labels: bool) -> Codes:
+    """The answers that repeats vote with, numbers or texts: the predictions of a table, or imported answers."""
     name = roles.get("prediction") or roles.get("answer") or ("prediction" if "prediction" in table.values else None)
     if name is None:
-        way_out = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
-        raise UserError(f"repeats cannot vote, as nothing says what was answered: {way_out}")
+        hint = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
+        raise UserError(f"repeats cannot vote, as there is no column of answers: {hint}")
     if labels or roles.get("answer") or name in table.texts:
         return table.labels(name).mapped(lambda cell: cell if cell is None else str(cell))
     return table.codes(name).mapped(table.value)

@@ -1,4 +1,4 @@
-"""Run files: experiments, each with the participants' truth, predictions and signals."""
+"""Run files: experiments, each with the truths, predictions and signals of its participants."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def read_run(
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A run file, read and parsed once; any of its experiments can be asked for."""
+    """A run file that is read and parsed once, for any of its experiments."""
 
     source: Source
     content: Any
 
     @classmethod
     def of(cls, path: str | Path) -> RunFile:
-        """Read and parse."""
+        """Read and parse a file."""
         with stream(path) as file:
             return cls(content=loads(file.whole()), source=file.source())
 
@@ -71,7 +71,7 @@ _JSON_NAMES = {dict: "an object", list: "a list", str: "text", bool: "true or fa
 
 
 def _member(owner: Json, name: str, kind: type, where: str, default: object = _REQUIRED) -> Any:
-    """A member of the right JSON type; absent or null is the default where there is one."""
+    """A member of the given JSON type; if it is absent or null, the default, where there is one."""
     value = owner.get(name, MISSING)
     if default is not _REQUIRED and (value is MISSING or value is None):
         return default
@@ -91,7 +91,7 @@ def _kind_shown(value: object) -> str:
 
 
 def _experiments(run: object) -> list[tuple[str, ...]]:
-    """The modes each experiment claims: one as a rule, none or two when the file is vague or contradicts itself."""
+    """The modes that each experiment states: usually one; none, or two where provenance and results disagree."""
     if not isinstance(run, dict):
         raise UserError(f"a run file is an object with the member experiments, this is {_kind_shown(run)}")
     experiments = _member(run, "experiments", list, "the run")
@@ -111,7 +111,7 @@ _MOST_LISTED = 12
 
 
 def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | None) -> tuple[int, str | None]:
-    """Which experiment is meant, and its mode (what the results say, where provenance says another)."""
+    """The index of the chosen experiment, and its mode; where provenance and results disagree, that of the results."""
     listing = "; ".join(f"{i}: {_claim_shown(claim)}" for i, claim in enumerate(claims[:_MOST_LISTED]))
     listing += f"; and {len(claims) - _MOST_LISTED} more" if len(claims) > _MOST_LISTED else ""
     if experiment is not None:
@@ -120,20 +120,20 @@ def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | N
         if mode is not None and mode not in claims[experiment]:
             raise UserError(f"experiment {experiment} is not of mode {shown(mode)}; experiments: {listing}")
         return experiment, claims[experiment][-1] if claims[experiment] else None
-    fitting = [i for i, claim in enumerate(claims) if mode is None or mode in claim]
-    if not fitting:
+    matches = [i for i, claim in enumerate(claims) if mode is None or mode in claim]
+    if not matches:
         raise UserError(f"no experiment of mode {shown(mode)}; experiments in this file: {listing}")
-    if len(fitting) > 1:
+    if len(matches) > 1:
         reason = "no mode was asked for" if mode is None else f"several are of mode {shown(mode)}"
-        way = "mode (--mode) or experiment (--experiment)" if mode is None else "experiment (--experiment)"
-        raise UserError(f"{len(claims)} experiments and {reason}; choose one by {way}: {listing}")
-    claim = claims[fitting[0]]
+        options = "mode (--mode) or experiment (--experiment)" if mode is None else "experiment (--experiment)"
+        raise UserError(f"{len(claims)} experiments and {reason}; choose one by {options}: {listing}")
+    claim = claims[matches[0]]
     if len(claim) > 1:
         raise UserError(
-            f"experiment {fitting[0]} contradicts itself about its mode ({_claim_shown(claim)}); "
-            f"if it is the one, choose it by experiment (--experiment {fitting[0]}): {listing}"
+            f"experiment {matches[0]} contradicts itself about its mode ({_claim_shown(claim)}); "
+            f"if it is the one, choose it by experiment (--experiment {matches[0]}): {listing}"
         )
-    return fitting[0], claim[0] if claim else None
+    return matches[0], claim[0] if claim else None
 
 
 def _claim_shown(claim: tuple[str, ...]) -> str:
@@ -172,7 +172,7 @@ def _raw_units(experiment: Json, instrument: Instrument, where: str) -> RawUnits
 
 
 def _item_values(people: Mapping[ClusterId, Json], name: str, instrument: Instrument) -> list[Any]:
-    """One map of every participant, flattened in item order; each map holds exactly the instrument's items."""
+    """The values of one member of all participants, in item order; each must have exactly the instrument's items."""
     expected = {*instrument.items}
     flat: list[Any] = []
     for person, record in people.items():

@@ -1,4 +1,4 @@
-"""Files read as a stream: a line at a time, unpacked on the way, with the fingerprint of every byte that went by."""
+"""Reads text files as streams: line by line, decompressed if gzipped, with a hash of all bytes of the file."""
 
 import gzip
 import io
@@ -49,14 +49,14 @@ class _Watched(io.RawIOBase):
         super().close()
 
     def fingerprint(self) -> str:
-        """SHA-256 of the whole file, what was not asked for included."""
+        """SHA-256 of the whole file; what has not been read yet is read now."""
         while self.readinto(bytearray(_CHUNK)):
             pass
         return self._hash.hexdigest()
 
 
 class Stream:
-    """A text file being read: its lines or all of it, and afterwards its source."""
+    """An open text file, read by line or as a whole; afterwards it gives its source."""
 
     def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
         self._path = Path(path)
@@ -83,28 +83,28 @@ class Stream:
         return decode(read_whole(self.text.buffer))
 
     def close(self) -> None:
-        """Close the file; what unpacks it would leave it open."""
+        """Close the file, which closing the decompressor would leave open."""
         self.text.close()
         self._raw.close()
 
     def source(self) -> Source:
-        """Where it is and what it holds."""
+        """The path and the hash of the file."""
         return Source(shown_path(self._path), self._raw.fingerprint())
 
 
 @contextmanager
 def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Stream]:
-    """Open a text file, gzipped or not; every way it can disappoint is one line that names it."""
+    """Open a text file, gzipped or not; any failure is a `UserError` that names the file."""
     try:
         try:
             opened = Stream(path, progress)
-        except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
+        except (TypeError, ValueError) as error:  # not a path, or a path with a NUL in it
             raise UserError(f"cannot be read ({error})") from None
         with closing(opened):
             try:
                 yield opened
             except UnicodeDecodeError as error:
-                # Which byte of the unpacked text is wrong: the decoder counts from the start of a chunk.
+                # The decoder counts from the start of its chunk, the message from the start of the text.
                 position = opened.text.buffer.tell() - len(error.object) + error.start
                 raise UserError(f"not UTF-8 text: byte {position} is 0x{error.object[error.start]:02x}") from None
     except UserError as error:

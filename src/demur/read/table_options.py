@@ -1,4 +1,4 @@
-"""Options of tables: how one is to be read besides its columns, and what each of them needs of it."""
+"""Options for reading a table, and checks that the table has what they need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -16,9 +16,9 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """How a table is to be read, besides its columns and its instrument.
+    """Options for reading a table, besides its columns and its instrument.
 
-    `group` says which columns hold labels of groups, by the names of the groups; COLUMN:18,40,65 cuts numbers.
+    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers.
     """
 
     score_range: tuple[float, float] | None = None
@@ -40,35 +40,35 @@ class TableOptions:
 
     @property
     def names(self) -> str:
-        """The options that are given, as a command line calls them."""
+        """The options that differ from their defaults, as the command line spells them."""
         given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
         return ", ".join(f"--{name.replace('_', '-')}" for name in given)
 
 
 def check_options(table: Cells, roles: Roles, options: TableOptions) -> None:
-    """An option that would say nothing is a misunderstanding."""
+    """Refuse options that would have no effect on this table."""
     _check_groups(table, roles, options.group or {})
     _check_probabilities(table, roles, options.probability)
     if options.score_range is not None and roles.source != "score":
-        raise UserError("a score range is of a column of scores: map one, score=COLUMN (--column), or leave it out")
+        raise UserError("a score range needs a column of scores: map one, score=COLUMN (--column), or leave it out")
     if options.loss_max is not None and roles.source != "loss":
-        raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
+        raise UserError("the largest loss needs a column of losses: map one, loss=COLUMN (--column), or leave it out")
     if options.repeats != "units" and roles.get("repeat") is None:
-        raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
+        raise UserError("--repeats needs a column of repeats: map one, repeat=COLUMN (--column), or leave it out")
 
 
 def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, str]) -> None:
-    """What became of a unit tells no group apart: whom it was answered well for would then be whom it was."""
+    """Refuse groups by an outcome: groups must be known before anything is answered."""
     outcomes = {roles.get(role): role for role in _OUTCOMES if roles.get(role)}
     for name, text in columns.items() if GROUPS not in table.values else ():
         column = GroupColumn.of(text, [*table.values]).name
         if column in outcomes:
-            wanted = f"the group {shown(name)} needs one that is known before anything is answered"
-            raise UserError(f"the column {shown(column)} is the {outcomes[column]}: {wanted}")
+            expected = f"the group {shown(name)} needs one that is known before anything is answered"
+            raise UserError(f"the column {shown(column)} is the {outcomes[column]}: {expected}")
 
 
 def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:
-    """Signals alone can be declared probabilities."""
+    """Check that the columns declared probabilities exist and are signals."""
     if twice := repeated(names):
         raise UserError(f"the column {shown(twice[0])} is declared a probability twice (--probability)")
     for name in names:
@@ -76,5 +76,6 @@ def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> 
         if role is not None:
             raise UserError(f"the column {shown(name)} is the {role}: only a signal can be declared a probability")
         if name not in table.values:
-            listed = ", ".join(shown(each) for each in table.values if each not in roles.columns.values()) or "none"
+            signals = [column for column in table.values if column not in roles.columns.values()]
+            listed = ", ".join(map(shown, signals)) or "none"
             raise UserError(f"no column {shown(name)} to be a probability (--probability); signals: {listed}")

@@ -1,6 +1,6 @@
-"""Tables a row at a time: CSV, JSON Lines or Parquet, gzipped or not, a data frame of any library, a dict of lists.
+"""Reads tables row by row: CSV, JSON Lines or Parquet, gzipped or not, a data frame of any library, a dict of lists.
 
-A format is one function under `table_format`; long tables and per-query tables are read by the same ones.
+A format is one function registered by `table_format`; it serves long tables and per-query tables alike.
 """
 
 import csv
@@ -23,7 +23,7 @@ from demur.facts.frames import columns_of
 from demur.facts.items import Source
 from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
-from demur.read.gather import MOST_MEMBERS, Columns, GrowingCodes, GrowingColumn, Made, Row, gathered
+from demur.read.gather import MOST_MEMBERS, AsColumn, Columns, GrowingCodes, GrowingColumn, Row, gathered
 from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
 from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
@@ -31,9 +31,9 @@ from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
 Rows = Iterator[tuple[str, Row]]
 
 NO_ROWS = "there are no rows: nothing can be evaluated"
-_ROWS = 5000  # of a table in memory at a time
+_ROWS = 5000  # rows of a frame that are converted at a time
 _EMPTY = "the file is empty: there is nothing to evaluate"
-_SEPARATORS = (",", ";", "\t")  # the first of those that are equally frequent
+_SEPARATORS = (",", ";", "\t")  # the most frequent in the header is used, the first of these if several are
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -44,8 +44,8 @@ class FileTable:
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
     With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
     With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
-    `column` gives a whole column at once where that is quicker, as codes if so asked; `units` is the header of a
-    file of units.
+    `column` gives a whole column at once where that is faster, as codes if its second argument is true; `units` is the
+    header of a file of units.
     """
 
     header: Sequence[str]
@@ -60,20 +60,22 @@ class FileTable:
         if twice := repeated(self.header):
             raise UserError(f"the column {shown(twice[0])} appears twice in the header")
 
-    def columns(self, coded: Collection[str] = (), made: Made = Column.of) -> Columns:
-        """All rows, by column: codes where so asked, else what `made` makes of cells; what a row lacks is MISSING."""
+    def columns(self, coded: Collection[str] = (), convert: AsColumn = Column.of) -> Columns:
+        """All rows by column: `coded` columns as codes, others converted; a member that a row lacks is MISSING."""
         if self.column:
             columns: Columns = {name: self.column(name, name in coded) for name in self.header}
         else:
             rows = (row for _, row in self.rows(self.header))
-            columns = gathered(rows, lambda name: GrowingCodes() if name in coded else GrowingColumn(made), self.header)
+            columns = gathered(
+                rows, lambda name: GrowingCodes() if name in coded else GrowingColumn(convert), self.header
+            )
         if not any(map(len, columns.values())):
             raise UserError(NO_ROWS)
         return columns
 
 
 def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, str]:
-    """What the column of each role is called: as mapped, or by the role itself."""
+    """The name of each role's column: the mapped one, or the name of the role."""
     for role in mapped:
         if role not in roles:
             raise unknown("column role", role, roles)
@@ -90,7 +92,7 @@ FORMATS: dict[str, Callable[[Stream, str | Path], FileTable]] = {}
 
 
 def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], FileTable]], None]:
-    """Register the reader of the files that end so."""
+    """Register the reader of files with these suffixes."""
 
     def register(reader: Callable[[Stream, str | Path], FileTable]) -> None:
         FORMATS.update(dict.fromkeys(suffixes, reader))
@@ -99,7 +101,7 @@ def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], Fil
 
 
 def format_of(path: str | Path) -> str | None:
-    """The suffix of a table, with a .gz after it set aside; None for any other file."""
+    """The suffix of a table, without a final .gz; None for any other file."""
     suffix = Path(str(path).lower().removesuffix(".gz")).suffix
     return suffix if suffix in FORMATS else None
 
@@ -108,9 +110,9 @@ def format_of(path: str | Path) -> str | None:
 def opened_table(
     data: Any, progress: Progress | None = None, *, nan_kept: Collection[str] | None = None
 ) -> Iterator[tuple[FileTable, Callable[[], Source | None]]]:
-    """A table of a path, a frame or a dict of lists, and what gives its source once it has been read.
+    """Open a path, a frame or a dict of lists as a table, with a function that gives its source after reading.
 
-    A frame may call NaN null. In the columns `nan_kept`, in all of them if it is None, such a cell stays NaN.
+    Some frames count NaN as null. In the columns `nan_kept`, or in all if it is None, such a cell stays NaN.
     """
     if not isinstance(data, (str, Path)):
         yield _in_memory(data, nan_kept), lambda: None
@@ -127,11 +129,11 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
     check_lengths(columns)
 
     def values(name: str, part: slice | None = None) -> list[Any]:
-        held = columns[name] if part is None else _part(columns[name], part)
-        cells = [*map(plain, plain_values(held))]
+        series = columns[name] if part is None else _part(columns[name], part)
+        cells = [*map(plain, plain_values(series))]
         if nan_kept is None or isinstance(data, Mapping):
             return cells
-        nulls = held.is_null().to_list()
+        nulls = series.is_null().to_list()
         return [
             None if null and not (name in nan_kept and isinstance(cell, float) and math.isnan(cell)) else cell
             for cell, null in zip(cells, nulls, strict=True)
@@ -153,7 +155,7 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
 
 
 def _numbers(values: Any) -> NDArray[Any] | None:
-    """A column of numbers without a null as an array; None for any other."""
+    """A column of numbers without nulls as an array; None for any other."""
     if isinstance(values, np.ndarray):
         return values if values.ndim == 1 and values.dtype.kind in "iuf" else None
     if not hasattr(values, "is_null") or not values.dtype.is_numeric() or values.is_null().any():
@@ -172,7 +174,7 @@ def _sized(values: Any) -> Any:
 
 def _part(values: Any, part: slice) -> Any:
     """Some rows of a column."""
-    if hasattr(values, "iloc"):  # a label of pandas may be a number too
+    if hasattr(values, "iloc"):  # values[…] of pandas selects by label, which may be a number
         return values.iloc[part]
     is_series = isinstance(values, (list, tuple)) or hasattr(values, "dtype") or hasattr(values, "to_pylist")
     return values[part] if is_series else plain_values(values)[part]
@@ -180,7 +182,7 @@ def _part(values: Any, part: slice) -> Any:
 
 @table_format(".csv")
 def _csv(file: Stream, _: str | Path) -> FileTable:
-    """Cells with commas between them, or what separates the names of the columns: ; or tabs."""
+    """Cells separated by commas, semicolons or tabs, whichever separates the names of the columns."""
     file.text.reconfigure(encoding="utf-8-sig", newline="")
     first = next(iter(file.lines), "")
     separator = max(_SEPARATORS, key=_QUOTED.sub("", first).count)
@@ -200,7 +202,7 @@ def _csv(file: Stream, _: str | Path) -> FileTable:
 
 
 def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row with its last line; a row of several lines is no longer than a line may be."""
+    """The number of each row's last line, and its cells; the limit of a line holds for a row of several lines too."""
     longest, length = LINE.size, 0
     csv.field_size_limit(longest)
 
@@ -224,7 +226,7 @@ def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[s
 
 @table_format(".jsonl", ".ndjson")
 def _json_lines(file: Stream, _: str | Path) -> FileTable:
-    """The members of the first row are the columns; a file of units begins with a header instead."""
+    """JSON Lines: the members of the first row are the columns, unless it is the header of a file of units."""
     rows = json_objects(file.lines)
     first = next(rows, None)
     if first is None:
@@ -240,6 +242,6 @@ def _json_lines(file: Stream, _: str | Path) -> FileTable:
 
 @table_format(".parquet")
 def _parquet(_: Stream, path: str | Path) -> FileTable:
-    """Columns are read whole; rows are for tables of queries."""
+    """Parquet: long tables are read by column, tables of queries by row."""
     file = ParquetTable(path)
     return FileTable(file.header, file.rows, column=file.column)

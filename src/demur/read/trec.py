@@ -1,16 +1,16 @@
-"""TREC files: qrels say what is relevant to each topic, runs what systems returned, gzipped or not.
+"""TREC files, gzipped or not: qrels list the relevant documents of each topic, runs what a system returned.
 
-As NIST's trec_eval has it: a judgment is a grade, and one of 0 or less means not relevant, as does none at all. A run
-is ordered by score, held as a 32-bit number, with ties broken by the document's id, the greater first; the ranks in the
-file are not looked at. Otherwise than in trec_eval, a topic that is judged but missing from the run is an abstention,
-and counts.
+As in NIST's trec_eval, a judgment is a grade, and a document with a grade of 0 or less, or without one, is not
+relevant. A run is ordered by score, stored as a 32-bit number; ties are broken by the document's id, the greater first,
+and the ranks in the file are ignored. Unlike in trec_eval, a judged topic that is missing from the run is an
+abstention, and counts.
 
 Lines are read as `get_qrels.c` and `get_trec_results.c` read them. Words are separated by ASCII white space. A line of
-qrels is four words and no more. A line of a run is six, and words after the tag are ignored; empty lines of a run are
-passed over, and the tag of the last line is the tag of the run. `#` means nothing to trec_eval: `#q1 0 d1 1` judges a
-topic called `#q1`, and a remark of six words or more is a result, of score 0, for a topic `#` that nobody judged; a
-shorter one, and any in qrels that is not four words long, is a malformed line. So a line that starts with `#` is a row
-here if it reads as one, and a comment if it does not, in either file; empty lines of qrels are passed over too.
+qrels has exactly four words. A line of a run has six, and words after the tag are ignored; empty lines of a run are
+skipped, and the tag of the last line is the tag of the run. `#` means nothing to trec_eval: `#q1 0 d1 1` judges a topic
+called `#q1`, and a comment of six words or more is a result, of score 0, for an unjudged topic `#`; a shorter one, and
+any in qrels that is not four words long, is a malformed line. So here a line that starts with `#` is a row if it can be
+parsed as one, and otherwise a comment, in either file; empty lines of qrels are skipped too.
 """
 
 import math
@@ -43,11 +43,11 @@ def read_trec(
     split_topics: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Rankings]:
-    """The facts of TREC runs against one file of judgments, for each run.
+    """The facts of TREC runs, judged by one file of qrels, for each run.
 
-    Runs come by name, or as files or pairs of a name and a file; without a name a run is called by the tag in it. Each
-    topic is a post of its own, unless `split_topics` says what stands between the post and the criterion in a topic's
-    name: with "/" the topic `p1/A` asks for criterion A in post p1.
+    Runs are a mapping from names to files, or a list of files or pairs of a name and a file; without a name a run is
+    called by its tag. Each topic is a post of its own, unless `split_topics` is the text between the post and the
+    criterion in the topic's name: with "/" the topic `p1/A` asks for criterion A in post p1.
     """
     if split_topics == "":
         raise UserError("split_topics '', expected what stands between the post and the criterion, such as /")
@@ -58,12 +58,12 @@ def read_trec(
         scored, source, last_line = _read(path, _score, progress)
         system = name or last_line[5]
         if system in systems:
-            raise UserError(f"{path}: a run called {shown(system)} is there already; name the runs: NAME=FILE")
+            raise UserError(f"{path}: another run is called {shown(system)} too; name the runs: NAME=FILE")
         builder = RankingsBuilder()
         for topic, documents in judged.items():
             post, criterion = _post_and_criterion(topic, split_topics)
             scores = scored.get(topic, {})
-            # Ties go to the greater id, by its bytes.
+            # Among equal scores, the greater id comes first, compared by bytes.
             ranked = sorted(scores, key=lambda document: (scores[document], document.encode()), reverse=True)
             ordered, grades = [scores[document] for document in ranked], [*documents.values()]
             builder.add(Query(post, criterion, [*documents], ranked, ordered, grades=grades))
@@ -93,19 +93,19 @@ def _read(
             if not words or _is_comment(words, value):
                 continue
             with located(f"line {number}"):
-                found = value(words)
+                parsed = value(words)
                 topic, _, document, *_ = last = words
                 documents = topics.setdefault(topic, {})
                 if document in documents:
                     raise UserError(f"topic {shown(topic)}, document {shown(document)} appears twice")
-                documents[document] = found
+                documents[document] = parsed
         if not topics:
             raise UserError("the file has no rows: there is nothing to evaluate")
         return topics, file.source(), last
 
 
 def _is_comment(words: list[str], value: Callable[[list[str]], object]) -> bool:
-    """Whether a line starts with # and is no row."""
+    """Whether a line starts with # and cannot be parsed as a row."""
     if words[0].startswith("#"):
         try:
             value(words)

@@ -1,4 +1,4 @@
-"""Rows of a long table as units: whose they are, what they are called, which repeat they are, and which failed."""
+"""The rows of a long table as units, each with its cluster, item, repeat, and cause of failure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATE = re.compile("ok|failed(:.*)?", re.DOTALL)
 class UnitRows:
     """The rows of clusters that did not fail as a whole; `repeats` counts the repeats of an item, from 1.
 
-    `causes` says why a unit failed, "" where that is not known, and is None where it did not.
+    `causes` is the reason why a unit failed, "" if unknown, and None for a unit that did not fail.
     """
 
     table: Cells
@@ -54,24 +54,24 @@ class UnitRows:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether there is a second repeat of anything."""
+        """Whether any item has a second repeat."""
         return self.repeats is not None and max(self.repeats.values, default=1) > 1
 
     def named(self) -> Self:
-        """The same rows, each item with the number of its repeat where there is a second one of any."""
+        """The rows with the number of the repeat in the name of the item, if any item is repeated."""
         if self.repeats is None or not self.is_repeated:
             return self
         return replace(self, items=self.items.paired(self.repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}"))
 
     def unit_name(self, row: int) -> str:
-        """How a message calls a unit."""
+        """The name of a unit in messages."""
         return f"cluster {shown(self.clusters[row])}, {shown(self.items[row])}"
 
     def lost(self) -> dict[tuple[ClusterId, str], str]:
-        """Why each unit failed that did, by its cluster and its item."""
-        rows = np.flatnonzero(self.failed)[::-1].tolist()  # of a unit that failed twice, the first cause
-        found = {(self.clusters[row], self.items[row]): self.causes[row] for row in rows}
-        return dict(reversed(found.items()))
+        """The cause of each failed unit, by its cluster and its item."""
+        rows = np.flatnonzero(self.failed)[::-1].tolist()  # backwards, so that the first cause of a unit is kept
+        causes = {(self.clusters[row], self.items[row]): self.causes[row] for row in rows}
+        return dict(reversed(causes.items()))
 
 
 def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> UnitRows:
@@ -81,8 +81,8 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
     if success := roles.get("success"):
         succeeded = _succeeded(clusters, table.flags(success))
         failed_clusters = clusters.take(np.flatnonzero(~succeeded)).values
-        kept = np.flatnonzero(succeeded)
-        table, clusters = table.take(kept), clusters.take(kept)
+        rows_left = np.flatnonzero(succeeded)
+        table, clusters = table.take(rows_left), clusters.take(rows_left)
     items = _items(table, roles, clusters, instrument)
     repeats = _repeats(table, roles, items)
     no_causes = Codes(np.zeros(table.rows, dtype=np.intp), [None])
@@ -93,7 +93,7 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
 
 
 def _clusters(table: Cells, roles: Roles, *, own: bool) -> Codes:
-    """Whose each row is; a row of its own is called by its item, so that two systems are paired by it."""
+    """The cluster of each row; if every row is its own cluster, its item is the id, which pairs two systems."""
     name = roles.get("cluster")
     if not own:
         return table.ids(roles["cluster"], "cluster")
@@ -150,8 +150,8 @@ def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:
     states = rows.table.codes(column)
     wrong = states.first(lambda state: not (isinstance(state, str) and _STATE.fullmatch(state)))
     if wrong is not None:
-        found = literal(rows.table.value(states[wrong]))
-        raise UserError(f"{rows.unit_name(wrong)}: {shown(column)} {found}, expected ok, failed or failed: CAUSE")
+        value = literal(rows.table.value(states[wrong]))
+        raise UserError(f"{rows.unit_name(wrong)}: {shown(column)} {value}, expected ok, failed or failed: CAUSE")
     failed = states.where(lambda state: state != "ok")
     if rule == "refuse" and failed.any():
         text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; --failed-units drop leaves such units out"
@@ -160,7 +160,7 @@ def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:
 
 
 def _succeeded(clusters: Codes, flags: Codes) -> Flags:
-    """Which rows are of clusters that succeeded; those of the others count in nothing else."""
+    """Which rows belong to clusters that succeeded; all rows of a cluster must agree."""
     wrong = flags.first(lambda flag: type(flag) is not bool)
     if wrong is not None:
         flag = literal(flags[wrong])

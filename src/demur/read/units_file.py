@@ -10,13 +10,13 @@ MARK = "demur_units"
 VERSION = 1
 REQUIRED = ("cluster", "item", "repeat", "loss", "status")
 MEMBERS = (*REQUIRED, "answer")
-GROUPS = "\0groups"  # the labels of a unit, under a name that no column of a file has
-_RESERVED = {*MEMBERS, "abstained", "success", "system"}  # roles a signal would take
+GROUPS = "\0groups"  # the column of the labels of units, under a name that no column of a file can have
+_RESERVED = {*MEMBERS, "abstained", "success", "system"}  # names that would make a signal play a role
 _FAILED = "failed"
 
 
 def check_header(header: Mapping[str, Any]) -> None:
-    """The version must be the one that is read here, and what is looked at must be what it should be."""
+    """Check the version of a header, and that its source and mapping are objects."""
     if header[MARK] != VERSION:
         raise UserError(f"units of version {literal(header[MARK])}, expected {VERSION}: written by a newer demur?")
     for name in ("source", "mapping"):
@@ -39,7 +39,7 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
 
 
 def _groups(unit: Mapping[str, Any]) -> dict[str, str]:
-    """The labels of a unit as one text, which is kept once however many units have them."""
+    """The labels of a unit as one text, so that equal labels of many units are stored once."""
     labels = unit.get("groups", {})
     if not isinstance(labels, dict):
         raise UserError(f"groups {literal(labels)}, expected an object")
@@ -47,7 +47,7 @@ def _groups(unit: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _status(unit: Mapping[str, Any]) -> dict[str, str]:
-    """The status of a unit that failed with its cause, as a column would have it."""
+    """The status of a failed unit with its cause, in the notation of a column `status`."""
     cause = unit.get("cause")
     if cause is None or unit.get("status") != _FAILED:
         return {}
@@ -57,7 +57,7 @@ def _status(unit: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_independent(header: Mapping[str, Any]) -> bool:
-    """Whether the importer was told of nothing that questions share."""
+    """Whether the file was imported without clusters, so that every question is a cluster of its own."""
     warnings = header.get("warnings")
     listed = warnings if isinstance(warnings, list) else []
-    return any(isinstance(each, dict) and each.get("code") == "independent_rows" for each in listed)
+    return any(isinstance(warning, dict) and warning.get("code") == "independent_rows" for warning in listed)
