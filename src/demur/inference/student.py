@@ -40,9 +40,10 @@ def t_quantile(probability: float, degrees: float) -> float:
     (2.021075, 3.574655)
     """
     tails = 2 * (1 - probability)
-    low, high = 0.0, 1.0
-    while t_tails(high, degrees) > tails:
-        low, high = high, 2 * high
+    # It falls with the degrees, and the whole numbers beside them come up again and again.
+    low, high = _powers_around(tails, max(math.floor(degrees), 1))
+    if degrees < 1 or _powers_around(tails, math.ceil(degrees)) != (low, high):
+        low, high = _powers_around(tails, degrees)
     t = (low + high) / 2
     log_scale = _log_gamma_ratio(degrees / 2) - math.log(degrees * math.pi) / 2
     for _ in range(200):
@@ -55,6 +56,15 @@ def t_quantile(probability: float, degrees: float) -> float:
             return step
         t = step
     return t
+
+
+@lru_cache
+def _powers_around(tails: float, degrees: float) -> tuple[float, float]:
+    """Powers of 2 (or 0) between which the probability beyond is that of the tails."""
+    low, high = 0.0, 1.0
+    while t_tails(high, degrees) > tails:
+        low, high = high, 2 * high
+    return low, high
 
 
 def t_quantiles(probability: float, degrees: Floats) -> Floats:
@@ -108,12 +118,18 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     fraction = d
     for m in range(1, 10_000):
         place = a + 2 * m
-        for term in (m * (b - m) * x / ((place - 1) * place), -(a + m) * (both + m) * x / (place * (place + 1))):
-            d, c = 1 + term * d, 1 + term / c
-            d = 1 / (d if abs(d) > _TINY else _TINY)
-            c = c if abs(c) > _TINY else _TINY
-            fraction *= c * d
-        if abs(c * d - 1) <= _SAME:
+        term = m * (b - m) * x / ((place - 1) * place)  # its two steps are written out: a loop takes half as long again
+        d, c = 1 + term * d, 1 + term / c
+        d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
+        c = _TINY if -_TINY <= c <= _TINY else c
+        fraction *= c * d
+        term = -(a + m) * (both + m) * x / (place * (place + 1))
+        d, c = 1 + term * d, 1 + term / c
+        d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
+        c = _TINY if -_TINY <= c <= _TINY else c
+        change = c * d
+        fraction *= change
+        if -_SAME <= change - 1 <= _SAME:
             break
     return fraction / a
 
