@@ -41,16 +41,12 @@ def t_quantile(probability: float, degrees: float) -> float:
     """
     tails = 2 * (1 - probability)
     # It falls with the degrees, and the whole numbers beside them come up again and again.
-    low, high = _powers_around(tails, max(math.floor(degrees), 1))
-    if degrees < 1 or _powers_around(tails, math.ceil(degrees)) != (low, high):
-        low, high = _powers_around(tails, degrees)
+    low, high = _bracket(tails, max(math.floor(degrees), 1))
+    if degrees < 1 or _bracket(tails, math.ceil(degrees)) != (low, high):
+        low, high = _bracket(tails, degrees)
     t = (low + high) / 2
-    log_scale = _log_gamma_ratio(degrees / 2) - math.log(degrees * math.pi) / 2
     for _ in range(200):
-        excess = t_tails(t, degrees) - tails
-        low, high = (t, high) if excess > 0 else (low, t)
-        density = math.exp(log_scale - (degrees + 1) / 2 * math.log1p(t * t / degrees))
-        step = t + excess / (2 * density)
+        (low, high), step = _newton(t, tails, degrees, (low, high))
         step = step if low < step < high else (low + high) / 2
         if abs(step - t) <= _SAME * t:
             return step
@@ -59,12 +55,25 @@ def t_quantile(probability: float, degrees: float) -> float:
 
 
 @lru_cache
-def _powers_around(tails: float, degrees: float) -> tuple[float, float]:
-    """Powers of 2 (or 0) between which the probability beyond is that of the tails."""
+def _bracket(tails: float, degrees: float) -> tuple[float, float]:
+    """Two numbers around the quantile: powers of 2, or 0; then halves, while Newton's method leaves what is between."""
     low, high = 0.0, 1.0
     while t_tails(high, degrees) > tails:
         low, high = high, 2 * high
+    while low:
+        inner, step = _newton((low + high) / 2, tails, degrees, (low, high))
+        if inner[0] < step < inner[1]:
+            break
+        low, high = inner
     return low, high
+
+
+def _newton(t: float, tails: float, degrees: float, bracket: tuple[float, float]) -> tuple[tuple[float, float], float]:
+    """The side of t that the quantile is on, and a step towards it."""
+    excess = t_tails(t, degrees) - tails
+    log_scale = _log_gamma_ratio(degrees / 2) - math.log(degrees * math.pi) / 2
+    density = math.exp(log_scale - (degrees + 1) / 2 * math.log1p(t * t / degrees))
+    return ((t, bracket[1]) if excess > 0 else (bracket[0], t)), t + excess / (2 * density)
 
 
 def t_quantiles(probability: float, degrees: Floats) -> Floats:
