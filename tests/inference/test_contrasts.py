@@ -1,6 +1,7 @@
 """Differences: the same draws for all systems, C_common anew in each, and nothing compared that is not paired."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from awkward import NAMES
 from demur import Curve, Graded, Key, Measure, Minus, Plan, UserError, compare, estimate, grade, grade_units, read_run
 from demur.inference.draws import weights
+from demur.inference.views import discordant
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Clusters
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
@@ -317,3 +319,13 @@ def test_a_silent_system_takes_no_part_in_what_two_others_have_in_common():
     assert all(same(found[row.key], row) for row in alone)
     row = found[Key("silent", "augrc@C_common")]
     assert (row.value, set(row.evidence.values)) == (0.0, {0.0})
+
+
+_ENTRIES = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, math.inf]), st.integers(0, 1)), max_size=8)
+
+
+@given(_ENTRIES, _ENTRIES)
+def test_discordant_clusters_hold_an_entry_more_often_on_one_side(left, right):
+    once, other = Counter(left), Counter(right)
+    expected = {entry[0] for entry in once | other if once[entry] != other[entry]}
+    assert discordant(*(np.array(side, np.float64).reshape(-1, 3) for side in (left, right))) == len(expected)

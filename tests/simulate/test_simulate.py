@@ -20,6 +20,19 @@ def test_a_simulated_run_is_a_valid_file_with_every_signal(tmp_path):
         assert Measure.of("aurc")(by_file) == Measure.of("aurc")(Curve.of(run.graded("abs", confidence)))
 
 
+def test_the_facts_of_a_simulated_run_are_those_of_its_file(tmp_path):
+    run = run_system(make_people(5, seed=1), ZERO_SHOT, seed=1)
+    made, by_file = run.items(), read_run(written(tmp_path, run.to_json("zero_shot", "sim")), mode="zero_shot")
+    for name in ("cluster_ids", "failed", "item_names", "instrument", "noun"):
+        assert getattr(made, name) == getattr(by_file, name)
+    for name in ("cluster", "item", "truth", "answer", "answered", "nan_answer"):
+        assert getattr(made, name).dtype == getattr(by_file, name).dtype
+        assert getattr(made, name).tolist() == getattr(by_file, name).tolist()
+    assert {name: [*column] for name, column in made.signals.items()} == {
+        name: [*column] for name, column in by_file.signals.items()
+    }
+
+
 def test_the_same_seed_gives_the_same_run_and_another_another():
     def answers(seed):
         return run_system(make_people(9, seed=seed), FEW_SHOT, seed=seed).answer.tolist()

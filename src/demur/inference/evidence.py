@@ -38,7 +38,12 @@ class Evidence:
         """The standard error from the influence function."""
         if self.influence is None:
             return None
-        return float(standard_errors(self.influence[:, None], np.ones((self.clusters, 1)))[0])
+        return float(errors_of_squares(self._squares, self.clusters)[0])
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """Σ u² of the influences u, if there are any."""
+        return np.zeros(1) if self.influence is None else cluster_sums(self.influence[:, None] ** 2)
 
     @cached_property
     def degrees(self) -> float:
@@ -48,14 +53,15 @@ class Evidence:
             return clusters - 1.0
         # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
         once = self.influence[:, None] ** 2
-        fourths, squares = cluster_sums(once * once)[0], cluster_sums(once)[0]
+        fourths, squares = cluster_sums(once * once)[0], self._squares[0]
         spread = fourths - squares**2 / clusters
         return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
 
     @cached_property
     def reached(self) -> Floats:
         """The replicates in which there is a number."""
-        return self.values[~np.isnan(self.values)]
+        missing = np.isnan(self.values)
+        return self.values[~missing] if missing.any() else self.values
 
     @property
     def drop_rate(self) -> float:
@@ -71,14 +77,6 @@ class Evidence:
         return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
 
 
-def standard_errors(influence: Floats, weights: Floats, clusters: int | None = None) -> Floats:
-    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice.
-
-    P is how many of the clusters hold any of the units a number is of: all, if it is not given.
-    """
-    return errors_of_squares(cluster_sums(weights * influence**2), len(weights) if clusters is None else clusters)
-
-
 def errors_of_squares(squares: Floats, clusters: int) -> Floats:
-    """√(P/(P−1) · Σ u²) from the sums of squared influences."""
+    """√(P/(P−1) · Σ u²) from the sums of squared influences; P is how many clusters hold any of a number's units."""
     return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))

@@ -85,8 +85,11 @@ class Pattern:
 
     def matches(self, key: Key) -> bool:
         """Whether a number is among them."""
-        wanted = ((name, getattr(self, name)) for name in KEY_COLUMNS)
-        return all(value is None or getattr(key, name) == value for name, value in wanted)
+        for name in KEY_COLUMNS:
+            value = getattr(self, name)
+            if value is not None and getattr(key, name) != value:
+                return False
+        return True
 
     def to_json(self) -> dict[str, Any]:
         """The columns that are fixed."""

@@ -154,13 +154,13 @@ class Contrast:
 
     def evidence(self, values: Floats, **known: Any) -> Evidence:
         """What is known about it, from the clusters that hold units of a side."""
-        influence, sides = self.influence(), (self.row.held, self.subtracted.held)
-        held = np.logical_or(*(np.ones(self.row.clusters, bool) if side is None else side for side in sides))
+        influence, held, other = self.influence(), self.row.held, self.subtracted.held
+        of_a_side = None if held is None or other is None else np.logical_or(held, other)
         return Evidence(
             point=self.point,
             values=values,
-            clusters=int(held.sum()),
-            influence=None if influence is None else influence[held],
+            clusters=self.row.clusters if of_a_side is None else int(of_a_side.sum()),
+            influence=influence if influence is None or of_a_side is None else influence[of_a_side],
             two_sided=not self.rests_on_one,
             scale=abs(self.row.point),
             **known,

@@ -40,21 +40,40 @@ def t_quantile(probability: float, degrees: float) -> float:
     (2.021075, 3.574655)
     """
     tails = 2 * (1 - probability)
-    low, high = 0.0, 1.0
-    while t_tails(high, degrees) > tails:
-        low, high = high, 2 * high
+    # It falls with the degrees, and the whole numbers beside them come up again and again.
+    low, high = _bracket(tails, max(math.floor(degrees), 1))
+    if degrees < 1 or _bracket(tails, math.ceil(degrees)) != (low, high):
+        low, high = _bracket(tails, degrees)
     t = (low + high) / 2
-    log_scale = _log_gamma_ratio(degrees / 2) - math.log(degrees * math.pi) / 2
     for _ in range(200):
-        excess = t_tails(t, degrees) - tails
-        low, high = (t, high) if excess > 0 else (low, t)
-        density = math.exp(log_scale - (degrees + 1) / 2 * math.log1p(t * t / degrees))
-        step = t + excess / (2 * density)
+        (low, high), step = _newton(t, tails, degrees, (low, high))
         step = step if low < step < high else (low + high) / 2
         if abs(step - t) <= _SAME * t:
             return step
         t = step
     return t
+
+
+@lru_cache
+def _bracket(tails: float, degrees: float) -> tuple[float, float]:
+    """Two numbers around the quantile: powers of 2, or 0; then halves, while Newton's method leaves what is between."""
+    low, high = 0.0, 1.0
+    while t_tails(high, degrees) > tails:
+        low, high = high, 2 * high
+    while low:
+        inner, step = _newton((low + high) / 2, tails, degrees, (low, high))
+        if inner[0] < step < inner[1]:
+            break
+        low, high = inner
+    return low, high
+
+
+def _newton(t: float, tails: float, degrees: float, bracket: tuple[float, float]) -> tuple[tuple[float, float], float]:
+    """The side of t that the quantile is on, and a step towards it."""
+    excess = t_tails(t, degrees) - tails
+    log_scale = _log_gamma_ratio(degrees / 2) - math.log(degrees * math.pi) / 2
+    density = math.exp(log_scale - (degrees + 1) / 2 * math.log1p(t * t / degrees))
+    return ((t, bracket[1]) if excess > 0 else (bracket[0], t)), t + excess / (2 * density)
 
 
 def t_quantiles(probability: float, degrees: Floats) -> Floats:
@@ -108,12 +127,18 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     fraction = d
     for m in range(1, 10_000):
         place = a + 2 * m
-        for term in (m * (b - m) * x / ((place - 1) * place), -(a + m) * (both + m) * x / (place * (place + 1))):
-            d, c = 1 + term * d, 1 + term / c
-            d = 1 / (d if abs(d) > _TINY else _TINY)
-            c = c if abs(c) > _TINY else _TINY
-            fraction *= c * d
-        if abs(c * d - 1) <= _SAME:
+        term = m * (b - m) * x / ((place - 1) * place)  # its two steps are written out: a loop takes half as long again
+        d, c = 1 + term * d, 1 + term / c
+        d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
+        c = _TINY if -_TINY <= c <= _TINY else c
+        fraction *= c * d
+        term = -(a + m) * (both + m) * x / (place * (place + 1))
+        d, c = 1 + term * d, 1 + term / c
+        d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
+        c = _TINY if -_TINY <= c <= _TINY else c
+        change = c * d
+        fraction *= change
+        if -_SAME <= change - 1 <= _SAME:
             break
     return fraction / a
 

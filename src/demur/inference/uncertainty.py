@@ -260,8 +260,10 @@ def _contrast(
     if contrast.rests_on_one:
         parts["no_interval"] = _why_no_interval(evidence) or ONE_HOLDS_ALL
     undefined = row.measure.quantity.undefined if math.isnan(contrast.point) else ""
+    reached = evidence.reached
     above, below = (
-        float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
+        float(np.count_nonzero(side) / len(reached)) if len(reached) else math.nan
+        for side in (reached > ROUNDING, reached < -ROUNDING)
     )
     p_value = _p_value(evidence, parts["recommended"])
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)

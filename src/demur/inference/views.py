@@ -125,12 +125,12 @@ class CurveView:
             return Counted("clusters", int(self.held.sum()), low=low, high=high)
         return Counted("informative_clusters", number, self.varies, -math.inf if below_0 else low, high)
 
-    @property
+    @cached_property
     def held(self) -> Flags:
         """Which clusters hold any of the units: all of them, unless the units are a part of those that were drawn."""
         return np.asarray(self.table.cluster_units > 0)
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """The largest cluster over the mean."""
         units = self.table.cluster_units[self.held]
@@ -147,9 +147,13 @@ class CurveView:
 
 def discordant(entries: Floats, others: Floats) -> int:
     """How many clusters hold other entries on one side than on the other."""
-    sides = [np.column_stack(np.unique(rows, axis=0, return_counts=True)) for rows in (entries, others)]
-    rows, times = np.unique(np.concatenate(sides), axis=0, return_counts=True)
-    return len(np.unique(rows[times == 1, 0]))
+    if not len(entries) + len(others):
+        return 0
+    rows = np.concatenate([entries, others])
+    order = np.lexsort(rows.T)
+    rows, side = rows[order], np.where(order < len(entries), 1, -1)
+    first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+    return len(np.unique(rows[first[np.add.reduceat(side, first) != 0], 0]))
 
 
 @dataclass(frozen=True, eq=False)

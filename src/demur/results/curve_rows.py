@@ -1,6 +1,6 @@
 """Numbers of curves: the rows that are asked for, and what to be careful about in what they become."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,25 @@ from demur.quantities.registry import COMMON
 
 
 def curve_rows(
-    confidence: str, views: Mapping[str, CurveView], measures: Sequence[Measure], *, resample_all: bool = False
+    confidence: str,
+    views: Mapping[str, CurveView],
+    measures: Sequence[Measure],
+    *,
+    resample_all: bool = False,
+    counts: Callable[[Key], bool] | None = None,
 ) -> Iterator[Row]:
     """The rows of several systems under one confidence; what is cut where all of them still answer looks at all.
 
-    A quantity that is usually reported as a point alone is resampled where it is asked for by name.
+    A quantity that is usually reported as a point alone is resampled where it is asked for by name. Of the rows that do
+    not count for themselves only differences are wanted.
     """
     for index, (system, view) in enumerate(views.items()):
         shared = SharedView(tuple(views.values()), index)
         for measure in measures:
             of = shared if measure.value == COMMON else view
             key = Key(system, str(measure), confidence)
-            yield Row.of_curve(key, of, measure, resampled=resample_all or not measure.quantity.point_only)
+            resampled = resample_all or not measure.quantity.point_only
+            yield Row.of_curve(key, of, measure, resampled=resampled, side=counts is not None and not counts(key))
 
 
 def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:

@@ -6,6 +6,7 @@ often, worse, and with less of every signal; all of that is what makes selective
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,9 @@ from numpy.typing import NDArray
 from demur.confidences.grading import grade
 from demur.confidences.variants import VARIANTS
 from demur.errors import UserError, literal
-from demur.facts.columns import Column, State
+from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.items import Items
-from demur.facts.raw_units import RawUnits
 from demur.facts.signals import SIGNALS
 from demur.inference.draws import checked_seed
 from demur.quantities.graded import Graded
@@ -74,26 +74,29 @@ class Run:
 
     def items(self, signals: Collection[str] | None = None) -> Items:
         """The run as a reader would give it, without the detour through a file; with some of its signals, or all."""
-        names = self.people.instrument.items
-        answer = np.where(self.answered, self.answer, np.nan).ravel()
-        state = np.where(self.answered, State.NUMBER, State.NULL).ravel().astype(np.uint8)
-        wanted = [name for name in self.signals if signals is None or name in signals]
-        raw = RawUnits(
-            clusters=np.repeat(np.arange(len(self.answer)) + _FIRST_ID, len(names)).tolist(),
-            items=names * len(self.answer),
-            truth=Column.from_sequence(self.people.truth.ravel()),
-            prediction=Column(answer, state),
-            signals={name: Column.from_sequence(self.signals[name].ravel()) for name in wanted},
+        (people, each), kept = self.answer.shape, self.signals if signals is None else signals
+        columns = {name: Column.from_sequence(held.ravel()) for name, held in self.signals.items() if name in kept}
+        return Items(
+            cluster_ids=tuple(range(_FIRST_ID, _FIRST_ID + people)),
+            failed=(),
+            item_names=self.people.instrument.items,
+            cluster=np.repeat(np.arange(people), each),
+            item=np.tile(np.arange(each), people),
+            truth=self.people.truth.ravel(),
+            answer=np.where(self.answered, self.answer, 0).ravel(),
+            answered=self.answered.ravel(),
+            nan_answer=np.zeros(people * each, bool),
+            signals=MappingProxyType(columns),
             instrument=self.people.instrument,
             noun="participant",
         )
-        return Items.of(raw)
 
     def graded(self, loss: str, confidence: str) -> Graded:
         """The run with a loss and a confidence, and the signals this is made of; texts, which are slow, never are."""
-        needs = {need.signal for need in VARIANTS[confidence].needs} if confidence in VARIANTS else set()
-        if not needs or needs - self.signals.keys():
-            needs = {name for name in self.signals if not SIGNALS[name].text}
+        needs = {need.signal for need in VARIANTS[confidence].needs} if confidence in VARIANTS else {confidence}
+        numbers = {name for name in self.signals if not SIGNALS[name].text}
+        if not needs or needs - numbers:
+            needs = numbers
         return grade(self.items(needs), loss=loss, confidence=confidence)
 
     def to_json(self, mode: str, run_id: str) -> Json:

@@ -183,8 +183,8 @@ class Trial:
         paired, alone = len(next(iter(views.values()))) > 1, not self.design.differences_only
         measures = [Measure.of(name) for name in (*self.design.numbers, *(COMMON_NUMBERS if paired else ()))]
         confidence, first = next((name, systems[LEFT]) for name, systems in views.items())
-        every_row = (row for name, each in views.items() for row in curve_rows(name, each, measures, resample_all=True))
-        rows = [replace(row, side=not self.counts(row.key)) for row in every_row]
+        asked = partial(curve_rows, measures=measures, resample_all=True, counts=self.counts)
+        rows = [row for name, systems in views.items() for row in asked(name, systems)]
         contrasts = [*contrasts_with(rows, LEFT)]
         asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
         together = bool(self.design.no_difference)
@@ -199,9 +199,9 @@ class Trial:
             yield FAMILY, 0.0, _family([row for row in estimates if row.simultaneous])
         for drawn in risks:
             bands = bands_of(first, drawn) if drawn and first.varies else None
+            tailed = any(warning.code in OF_A_CURVE for warning in about_view(first, Pattern()))
             for risk in BANDS:
                 name = f"band of the {risk.replace('_', ' ')}"
-                tailed = any(warning.code in OF_A_CURVE for warning in about_view(first, Pattern()))
                 yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
 
     def counts(self, key: Key) -> bool:
