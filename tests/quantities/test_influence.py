@@ -10,7 +10,7 @@ from scipy.special import digamma
 
 from demur import Measure, Table
 from demur.inference.draws import weights
-from demur.inference.evidence import standard_errors
+from demur.inference.evidence import errors_of_squares
 from demur.inference.views import CurveView, SharedView
 from demur.quantities import quantities
 from demur.quantities.calibration import auroc
@@ -136,6 +136,10 @@ def test_an_area_up_to_the_common_coverage_moves_with_the_coverage(name, seed, f
     assert found == pytest.approx(derivative(number, ones(view), 1e-7), abs=5e-8)
 
 
+def standard_errors(name, sample):
+    return errors_of_squares(sample.squares(Measure.of(name).influence(sample)), len(sample.weights))
+
+
 @pytest.mark.parametrize("name", ["aurc@0.4", "augrc@0.4", "augrc", "eaurc"])
 def test_influences_in_a_replicate_are_those_of_its_units(name):
     """A replicate that holds clusters several times over is a data set of its own."""
@@ -144,12 +148,11 @@ def test_influences_in_a_replicate_are_those_of_its_units(name):
         drawn = weights(seed, np.arange(4), units.clusters)
         table = Table.of(units.graded())
         sample = Replicates.of(table, drawn)
-        errors = standard_errors(Measure.of(name).influence(sample), sample.weights)
+        errors = standard_errors(name, sample)
         for row, error, answered in zip(drawn, errors, sample.answered):
             if answered and units.clusters > 1:
                 copies = CurveView.of(units.repeated(row).graded())
-                alone = Measure.of(name).influence(copies.sample)
-                assert error == pytest.approx(float(standard_errors(alone, copies.sample.weights)[0]), abs=1e-12)
+                assert error == pytest.approx(float(standard_errors(name, copies.sample)[0]), abs=1e-12)
 
 
 def test_analytic_errors_are_those_of_the_jackknife_with_many_clusters():
@@ -164,7 +167,7 @@ def test_analytic_errors_are_those_of_the_jackknife_with_many_clusters():
     for name in (*WHOLE, "aurc@0.5", "augrc@0.5", "augrc@0.9"):
         values = Measure.of(name)(without)
         jackknife = math.sqrt((clusters - 1) / clusters * float(((values - values.mean()) ** 2).sum()))
-        found = standard_errors(Measure.of(name).influence(view.sample), view.sample.weights)[0]
+        found = standard_errors(name, view.sample)[0]
         assert found == pytest.approx(jackknife, rel=0.02), name
 
 
