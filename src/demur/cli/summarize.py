@@ -35,6 +35,12 @@ def summarize(
     loss_digits: Annotated[
         int | None, typer.Option(help="Round losses that are no decimals of up to 9 digits to so many.")
     ] = None,
+    site: Annotated[
+        str | None, typer.Option(help="Write pseudonyms for the ids of clusters, SITE:HASH; needs --salt.")
+    ] = None,
+    salt: Annotated[
+        Path | None, typer.Option(help="A file with the secret of the site that the hashes are salted with.")
+    ] = None,
     workers: options.WorkerNames = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,6 +51,8 @@ def summarize(
     Example: demur summarize part-*.csv --column cluster=user --confidence sure -o run.sum
 
     Example: demur summarize monday.sum tuesday.sum -o week.sum
+
+    Example: demur summarize visits/ --column cluster=patient --site bergen --salt salt.txt -o run.sum
     """
     from dataclasses import replace
 
@@ -56,9 +64,13 @@ def summarize(
     from demur.files.write import check_target, write_whole
     from demur.summaries.bins import MOST
     from demur.summaries.file import content
+    from demur.summaries.pseudonyms import read_salt, salted
 
     files = parts_of(parts)
     check_target(output, files)
+    if (site is None) != (salt is None):
+        raise UserError("--site and --salt go together: the name of the site, and the file with its secret")
+    secret = None if salt is None else read_salt(salt)
     if reading.every_row_its_own_cluster:
         raise UserError(
             "--every-row-its-own-cluster: parts are merged by cluster; give rows that share nothing a column"
@@ -83,8 +95,10 @@ def summarize(
     )
     with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as at_work:
         made = summarized(files, asked, at_work, advance)
+    if secret is not None:
+        made = salted(made, site or "", secret)
     voice.tell(understood.notes)
-    write_whole(output, content(made), inputs=files)
+    write_whole(output, content(made), inputs=[*files, *([salt] if salt else [])])
     if not quiet:
         counts = f"{len(made.ids)} {made.about.noun}s, {made.units} units, {len(made.count)} entries"
         typer.echo(f"{len(made.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
