@@ -84,11 +84,11 @@ def test_lower_may_be_surer_and_bins_are_those_of_all_parts(tmp_path):
 
 
 def test_a_weight_may_be_larger_than_a_byte(tmp_path):
-    draw, own = ranges.Draw(1, 0, 3, 4), ranges.Range(str(tmp_path), 1, 3)
+    draw, own = ranges.Draw(1, 0, 3, 4), ranges.Range(ranges.Storage(str(tmp_path)), 1, 3)
     with mock.patch.object(ranges, "weights", lambda _, numbers, clusters: np.full((len(numbers), clusters), 300.0)):
         for block in draw.blocks:
-            ranges.draw_weights((str(tmp_path), block))
-    assert own.weights(draw).tolist() == [[300] * 3] * 2
+            ranges.draw_weights((ranges.Range(own.storage, 0, 4), block))
+    assert own.weights(draw, slice(0, 2)).tolist() == [[300] * 3] * 2
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     abstention_costs: str | float | Fraction | Sequence[str | float | Fraction] = _SETTINGS.abstention_costs,
     cross_fit: int = _SETTINGS.cross_fit,
     conventions: str | Sequence[str] = _SETTINGS.conventions,
-    workers: int | str | Executor = 1,
+    workers: int | str | Executor | Mapping[str, Executor] = 1,
     route: str = ROUTES[0],
     scratch: str | Path | None = None,
     created_at: str | None = None,
@@ -88,8 +88,9 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     `data` is a run file or a table: a path, a pandas, polars or pyarrow frame, a dict of lists, or the `Items` of a
     reader; or a summary that `demur summarize` wrote, or a folder, which is one system in parts, that `workers` read:
     a number of processes, `dask://SCHEDULER:PORT`, or any executor. By the `route` of passes what they read stays with
-    them, in a folder `scratch` that all of them see. Give several to compare them, or a mapping from the
-    name of each system to its data. The options are those of `demur evaluate`, and mean the same: the results are the
+    them, in a folder `scratch` that all of them see; by that of sites each reads a summary of its own, at one path for
+    all: give a mapping from their names to executors. Give several to compare them, or a mapping from the name of each
+    system to its data. The options are those of `demur evaluate`, and mean the same: the results are the
     ones the command writes. A `seed` is needed unless `resamples` is 0.
 
     `columns` says which column plays which role, `{"cluster": "document"}`; roles are described by `read_table`. Usual

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.errors import UserError, unknown
 from demur.evaluation.beside import everybody, files_beside
-from demur.evaluation.data import entries_of, folders_among
+from demur.evaluation.data import Folder, entries_of, folders_among
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels, asked_groups
 from demur.facts.instruments import BY_ITEMS
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RESAMPLES = 10_000
-ROUTES = ("summaries", "passes")
+ROUTES = ("summaries", "passes", "sites")
 _PASS = 256  # replicates that workers draw at a time
 _OF_GROUPS = ("group", "groups", *(field.name for field in fields(GroupSettings) if field.name != "names"))
 _OF_SETTINGS = ("coverages", *(field.name for field in fields(Settings) if field.name not in ("grid", "groups")))
@@ -51,8 +51,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     labels = Labels.of(asked_groups(said.get("group")), said.get("groups"))
     settings: Settings = said.get("settings") or _settings(said, labels)
     given, table = _given(said, settings), _table(said)
-    folders = folders_among(entries)
-    _check_route(said, folders, len(entries))
+    entries, folders = _in_parts(entries, {**said, "seed": plan.seed}, settings)
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
     understood = settled(
         [first_parts.get(n, each) for n, each in enumerate(entries)],
@@ -68,7 +67,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
             kept = {"lower_is_surer": settings.lower_is_surer, "workers": said.get("workers", 1)}
-            kept["route"] = said.get("route", "summaries")
+            kept |= {"route": said.get("route", ROUTES[0]), "seed": plan.seed}
             read_folders(
                 entries, folders, understood, {**said, **how, **kept, "mode": modes, "experiment": experiments}
             )
@@ -88,14 +87,23 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     )
 
 
-def _check_route(said: Mapping[str, Any], folders: Mapping[int, Any], inputs: int) -> None:
-    """Workers, and the way that they work, are for folders of parts."""
+def _in_parts(entries: list[Any], said: Mapping[str, Any], settings: Settings) -> tuple[list[Any], dict[int, Folder]]:
+    """The inputs, and which of them are folders of parts. What sites have is not here: they are asked for it."""
+    route = said.get("route", ROUTES[0])
+    if route not in ROUTES:
+        raise unknown("route", route, ROUTES)
+    if route != ROUTES[0] and (settings.abstention_costs or settings.by_group.names):
+        raise UserError("groups and prices are not looked at in passes: take --route summaries")
+    if route == "sites" and len(entries) == 1:
+        from demur.evaluation.sites import at_sites  # noqa: PLC0415  (few evaluations are at sites)
+
+        return [at_sites(entries[0], said)], {}
+    folders = folders_among(entries)
     if said.get("workers", 1) not in (1, "1") and not folders:
         raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
-    if said.get("route", ROUTES[0]) not in ROUTES:
-        raise unknown("route", said["route"], ROUTES)
-    if (said.get("route", ROUTES[0]) != ROUTES[0] or said.get("scratch")) and not len(folders) == inputs == 1:
+    if (route != ROUTES[0] or said.get("scratch")) and not len(folders) == len(entries) == 1:
         raise UserError("passes are for one folder of parts: leave out --route and --scratch")
+    return entries, folders
 
 
 def _checked(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,17 +124,12 @@ def _in_passes(folder: Folder, reading: PartReading, said: Mapping[str, Any]) ->
     """The facts of a folder whose entries stay with the workers, in a folder that they share, for as long as needed."""
     from demur.distributed.passes import KeptPart, Passes  # noqa: PLC0415  (few evaluations are in passes)
 
-    if said.get("abstention_costs") or reading.options.group or said.get("groups"):
-        raise UserError("groups and prices are not looked at in passes: take --route summaries")
     with ExitStack() as stack:
         scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=said.get("scratch")))
         workers = stack.enter_context(Workers(said["workers"]))
         work = partial(_kept_part, reading=reading, folder=scratch)
         parts: list[KeptPart] = workers.each(work, [*enumerate(folder.parts)], said.get("progress"))
-        about = parts[0].outline.about
-        if len(about.signals) != 1 or about.signals[0].name != about.confidence or about.signals[0].probability:
-            raise UserError("passes rank by one signal as it is, no probability: name it, --confidence NAME")
-        made = Passes.of(parts, scratch, workers, said.get("seed"))
+        made = Passes.of(parts, workers, said.get("seed"))
         finalize(made, stack.pop_all().close)
     return made.items(_source(folder, made.summary.about.parts))
 
@@ -142,10 +137,11 @@ def _in_passes(folder: Folder, reading: PartReading, said: Mapping[str, Any]) ->
 def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
     """The summary of a part, kept where all workers find it; one that is a file already stays where it is."""
     from demur.distributed.passes import KeptPart  # noqa: PLC0415
+    from demur.distributed.ranges import Storage  # noqa: PLC0415
     from demur.files.write import write_whole  # noqa: PLC0415
 
     number, path = task
     summary = summarized(path, reading)
     if not is_summary(path):
         path = write_whole(Path(folder) / f"{number}.sum", content(summary))
-    return KeptPart.of(str(path), summary)
+    return KeptPart.of(Storage(folder), str(path), summary)
