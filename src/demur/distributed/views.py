@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -116,13 +116,20 @@ class _Influence:
     def __isub__(self, number: Floats) -> Self:
         return type(self)(Less(self.of, number), self._sweep)
 
-    def __getitem__(self, _: Any) -> Self:
-        """Those of one replicate, the data as they are, which is all that there is."""
-        return self
+    def __getitem__(self, _: Any) -> _Added:
+        """What is known of those of one replicate, the data as they are."""
+        return _Added(*self._sweep.added(self.of, 2, 4))
 
-    def squares_and_fourths(self) -> Floats:
-        """Σ u² and Σ u⁴ over the clusters."""
-        return self._sweep.added(self.of, 2, 4)
+
+class _Added(NamedTuple):
+    """Influences of which sums over the clusters are known."""
+
+    squares: Floats
+    fourths: Floats
+
+    def squares_and_fourths(self) -> tuple[Floats, Floats]:
+        """Σ u² and Σ u⁴."""
+        return self.squares, self.fourths
 
 
 @dataclass(frozen=True, eq=False)
