@@ -17,13 +17,10 @@ from demur import UserError
 from demur.distributed.ranges import Storage
 from demur.distributed.sites import Sites
 from demur.summaries.about import About
-from demur.summaries.pseudonyms import pseudonym
-from sharded import same_in_both, table, units
+from hospitals import HOW, NAMES, SALT, hospitals, summarize
+from sharded import same_in_both, units
 
-SALT = "a secret of one site alone"
-HOW = {"confidence": "sure", "resamples": 20, "seed": 7, "created_at": "2026-01-31T12:00:00Z"}
 PER_CLUSTER = {("open_site", "texts"), ("open_site", "digests"), ("build", "units"), ("build", "answers")}
-NAMES = ("bergen", "oslo", "tromso")
 
 
 class Site(Executor):
@@ -42,27 +39,6 @@ class Site(Executor):
             except UserError as error:
                 future.set_exception(error)
         return future
-
-
-def summarize(site, *words):
-    how = ("--column", "cluster=user", "--confidence", "sure", *words)
-    outcome = demur(site, "summarize", "visits.csv", *how, "-o", "run.sum")
-    assert outcome.returncode == 0, outcome.stderr
-
-
-def hospitals(folder, rows, borders):
-    """Rows by who has which clusters, as a summary at each site; and all of them as one table of pseudonyms."""
-    users = sorted({row["user"] for row in rows})
-    where = {user: NAMES[int(np.searchsorted(borders, place, side="right"))] for place, user in enumerate(users)}
-    for name in NAMES:
-        (folder / name).mkdir(parents=True)
-        table(folder / name / "visits.csv", [row for row in rows if where[row["user"]] == name])
-        (folder / name / "salt.txt").write_text(f"{SALT} {name}\n")
-        summarize(folder / name, "--site", name, "--salt", "salt.txt")
-    named = [
-        {**row, "user": pseudonym(row["user"], name := where[row["user"]], f"{SALT} {name}".encode())} for row in rows
-    ]
-    return table(folder / "all.csv", named)
 
 
 @pytest.fixture(scope="module")

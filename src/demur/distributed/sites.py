@@ -111,7 +111,8 @@ class _DaskWorkers:
     def __init__(self, client: Any) -> None:
         from distributed import KilledWorker  # noqa: PLC0415  (an extra)
 
-        self._client, self._addresses, self.deaths = client, dict[str, str](), (KilledWorker,)
+        self._client, self._known, self.deaths = client, dict[str, tuple[str, Executor]](), (KilledWorker,)
+        self._left = set[str]()
         self.names = sorted(self._there())
 
     def _there(self) -> dict[str, str]:
@@ -119,15 +120,19 @@ class _DaskWorkers:
         return {str(each["name"]): address for address, each in workers.items()}
 
     def executor(self, site: str) -> Executor:
-        """Where the site is now, if it is back in time."""
-        end = time.monotonic() + _BACK
-        while (address := self._there().get(site)) is None:
-            if time.monotonic() > end:
-                raise UserError(_GONE)
-            time.sleep(0.2)
-        self._addresses[site] = address
-        executor: Executor = self._client.get_executor(workers=[address], pure=False)
-        return executor
+        """The worker of a site; where it was lost, the next one, if it is there in time."""
+        if site not in self._known:
+            end = time.monotonic() + _BACK
+            while (address := self._there().get(site)) is None:
+                if site in self._left or time.monotonic() > end:
+                    self._left.add(site)
+                    raise UserError(_GONE)
+                time.sleep(0.2)
+            self._known[site] = address, self._client.get_executor(workers=[address], pure=False)
+        return self._known[site][1]
 
     def lost(self, site: str) -> bool:
-        return self._there().get(site) != self._addresses[site]
+        """Whether the worker that was known is there no more."""
+        if site in self._known and self._there().get(site) != self._known[site][0]:
+            del self._known[site]
+        return site not in self._known

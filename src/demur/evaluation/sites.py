@@ -68,5 +68,6 @@ def _folder(task: tuple[Storage, str, str | Path | None]) -> Path:
 
 
 def _close(sites: Sites, own: list[Any]) -> None:
-    with suppress(UserError):  # a site that is gone keeps its folder
-        sites.each(close_site, own)
+    for task in own:
+        with suppress(UserError):  # a site that is gone keeps its folder
+            sites.each(close_site, [task])
