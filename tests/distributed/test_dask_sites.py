@@ -79,7 +79,7 @@ def test_a_site_may_start_its_worker_again(data, cluster):
     assert same_in_both(results.text) == data[1]
 
 
-def test_a_site_that_does_not_come_back_is_named(cluster):
+def test_a_site_that_does_not_come_back_is_named(cluster, tmp_path):
     client, started = cluster
 
     def leave(done, total):
@@ -91,4 +91,4 @@ def test_a_site_that_does_not_come_back_is_named(cluster):
         mock.patch.object(sites, "_BACK", 1.0),
         pytest.raises(UserError, match="tromso: its worker is gone: start it there again"),
     ):
-        evaluated(client, progress=leave)
+        evaluated(client, progress=leave, scratch=tmp_path)  # where what it kept is found

@@ -129,7 +129,12 @@ class Passes:
 
     def view(self, graded: Graded, curve: Curve) -> CurveView:
         """A view of one confidence."""
-        name = graded.made_of.name
+        [signal], name = self.summary.about.signals, graded.made_of.name
+        if name != signal.name:
+            raise UserError(f"{shown(name)}: passes rank by one signal as it is, {shown(signal.name)}")
+        if signal.lower_is_surer != (curve.scale < 0):
+            way_out = f"summarize {'without' if signal.lower_is_surer else 'with'} --lower-is-surer {shown(name)}"
+            raise UserError(f"{shown(name)}: the summaries were made the other way round; {way_out}")
         plateaus, levels = (
             RangeEntries.held(self, kind, size) for kind, size in enumerate((len(curve), len(curve.loss_levels)))
         )
@@ -145,10 +150,6 @@ class Passes:
             largest_loss=graded.largest_loss,
             scale=curve.scale,
         )
-        if name != self.summary.about.signals[0].name:
-            raise UserError(
-                f"{shown(name)}: passes rank by one signal as it is, {shown(self.summary.about.signals[0].name)}"
-            )
         return RangeView(graded, curve, table, self)
 
     def draws(self, replicates: range) -> Draws:

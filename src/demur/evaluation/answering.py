@@ -94,7 +94,9 @@ def _in_parts(entries: list[Any], said: Mapping[str, Any], settings: Settings) -
         raise unknown("route", route, ROUTES)
     if route != ROUTES[0] and (settings.abstention_costs or settings.by_group.names):
         raise UserError("groups and prices are not looked at in passes: take --route summaries")
-    if route == "sites" and len(entries) == 1:
+    if route == "sites":
+        if len(entries) > 1:
+            raise UserError("sites are asked about one system at a time: give one path, which each of them has")
         from demur.evaluation.sites import at_sites  # noqa: PLC0415  (few evaluations are at sites)
 
         return [at_sites(entries[0], said)], {}
