@@ -48,7 +48,7 @@ def salted(summary: Summary, site: str, salt: bytes) -> Summary:
         raise UserError(f"its ids are pseudonyms already, of {', '.join(summary.about.sites)}: leave out --site")
     names = [pseudonym(name, site, salt) for name in (*summary.ids.plain(), *summary.failed.plain())]
     if len({*names}) < len(names):
-        raise UserError("two ids have the same pseudonym: is one of them a number and a text? write them alike")
+        raise UserError("two ids have the same pseudonym: take another salt")
     known, failed = names[: len(summary.ids)], names[len(summary.ids) :]
     order = np.argsort(known)
     cluster = np.argsort(order)[summary.columns[0]]
