@@ -117,8 +117,12 @@ def _save(path: Path, array: Array) -> None:
         new.replace(path)
     except OSError as error:
         new.unlink(missing_ok=True)
-        why = error.strerror or error
-        raise UserError(f"{path.parent}: cannot be written ({why}): name another, --scratch") from None
+        raise unwritable(path.parent, error) from None
+
+
+def unwritable(folder: str | Path, error: OSError) -> UserError:
+    """The error of a folder in which nothing can be kept."""
+    return UserError(f"{folder}: cannot be written ({error.strerror or error}): name another, --scratch")
 
 
 def _load(path: Path) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import finalize
 
 from demur.distributed.passes import KeptPart, Passes
-from demur.distributed.ranges import Storage
+from demur.distributed.ranges import Storage, unwritable
 from demur.distributed.sites import Sites
 from demur.errors import UserError, located
 from demur.evaluation.data import parts_of
@@ -45,7 +45,7 @@ def open_site(task: tuple[Storage, str, str | Path | None]) -> list[KeptPart]:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{folder.parent}: cannot be written ({error.strerror}): name another, --scratch") from None
+        raise unwritable(folder.parent, error) from None
     return [_told(Storage(str(folder), task[0].site), part) for part in parts_of([task[1]])]
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from weakref import finalize
 
@@ -123,9 +123,13 @@ def _source(folder: Folder, parts: Sequence[str]) -> Source:
 def _in_passes(folder: Folder, reading: PartReading, said: Mapping[str, Any]) -> Items:
     """The facts of a folder whose entries stay with the workers, in a folder that they share, for as long as needed."""
     from demur.distributed.passes import KeptPart, Passes  # noqa: PLC0415  (few evaluations are in passes)
+    from demur.distributed.ranges import unwritable  # noqa: PLC0415
 
     with ExitStack() as stack:
-        scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=said.get("scratch")))
+        try:
+            scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=said.get("scratch")))
+        except OSError as error:
+            raise unwritable(said.get("scratch") or gettempdir(), error) from None
         workers = stack.enter_context(Workers(said["workers"]))
         work = partial(_kept_part, reading=reading, folder=scratch)
         parts: list[KeptPart] = workers.each(work, [*enumerate(folder.parts)], said.get("progress"))
