@@ -1,5 +1,6 @@
 """Passes: entries stay with the workers, and the bytes are those of the ordinary evaluation."""
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -84,11 +85,11 @@ def test_lower_may_be_surer_and_bins_are_those_of_all_parts(tmp_path):
 
 
 def test_a_weight_may_be_larger_than_a_byte(tmp_path):
-    draw, own = ranges.Draw(1, 0, 3, 4), ranges.Range(str(tmp_path), 1, 3)
+    draw, own = ranges.Draw(1, 0, 3, 4), ranges.Range(ranges.Storage(str(tmp_path)), 1, 3)
     with mock.patch.object(ranges, "weights", lambda _, numbers, clusters: np.full((len(numbers), clusters), 300.0)):
         for block in draw.blocks:
-            ranges.draw_weights((str(tmp_path), block))
-    assert own.weights(draw).tolist() == [[300] * 3] * 2
+            ranges.draw_weights((ranges.Range(own.storage, 0, 4), block))
+    assert own.weights(draw, slice(0, 2)).tolist() == [[300] * 3] * 2
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,7 @@ def test_a_weight_may_be_larger_than_a_byte(tmp_path):
         (("--confidence", "sure,margin"), "passes rank by one signal"),
         (("--interval", "bca"), "clusters cannot be left out in turn in passes"),
         (("--route", "detour"), "no route is called detour"),
+        (("--scratch", "nowhere"), "nowhere: cannot be written (No such file or directory): name another, --scratch"),
         (("B=in-1",), "passes are for one folder of parts"),
     ],
 )
@@ -106,6 +108,15 @@ def test_what_passes_cannot_do_is_refused_by_name(data, words, message):
     folder, _ = data
     outcome = demur(folder, "evaluate", "A=in-3", *WORDS, "--route", "passes", *words)
     assert (outcome.returncode, message in outcome.stderr) == (2, True), outcome.stderr
+
+
+def test_a_full_disk_is_one_line(data, tmp_path):
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with mock.patch.object(ranges.np, "save", side_effect=full):
+        outcome = demur(data[0], "evaluate", "A=in-3", *WORDS, "--route", "passes", "--scratch", tmp_path)
+    assert (outcome.returncode, outcome.stderr.count("\n")) == (2, 1)
+    assert "cannot be written (No space left on device): name another, --scratch" in outcome.stderr
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

@@ -101,11 +101,11 @@ def evaluate(
     route: Annotated[
         str,
         typer.Option(
-            help="Of a folder: summaries (merged, then evaluated), or passes (entries stay with the workers)."
+            help="Of parts: summaries (merged), passes (entries stay with the workers), sites (each reads its own)."
         ),
     ] = USUAL,
     scratch: Annotated[
-        Path | None, typer.Option(help="A folder that all workers see, for passes; a temporary one if not given.")
+        Path | None, typer.Option(help="A folder that all workers see, or one of each site; temporary if not given.")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -35,6 +35,12 @@ def summarize(
     loss_digits: Annotated[
         int | None, typer.Option(help="Round losses that are no decimals of up to 9 digits to so many.")
     ] = None,
+    site: Annotated[
+        str | None, typer.Option(help="Write pseudonyms for the ids of clusters, SITE:HASH; needs --salt.")
+    ] = None,
+    salt: Annotated[
+        Path | None, typer.Option(help="A file with the secret of the site that the hashes are salted with.")
+    ] = None,
     workers: options.WorkerNames = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,6 +51,8 @@ def summarize(
     Example: demur summarize part-*.csv --column cluster=user --confidence sure -o run.sum
 
     Example: demur summarize monday.sum tuesday.sum -o week.sum
+
+    Example: demur summarize visits/ --column cluster=patient --site bergen --salt salt.txt -o run.sum
     """
     from dataclasses import replace
 
@@ -56,9 +64,13 @@ def summarize(
     from demur.files.write import check_target, write_whole
     from demur.summaries.bins import MOST
     from demur.summaries.file import content
+    from demur.summaries.pseudonyms import read_salt, salted
 
     files = parts_of(parts)
     check_target(output, files)
+    if (site is None) != (salt is None):
+        raise UserError("--site and --salt go together: the name of the site, and the file with its secret")
+    secret = None if salt is None else read_salt(salt)
     labels: Any = options.groups(group)
     if built_in := [name for name, text in labels.items() if not text]:
         raise UserError(f"--group {literal(built_in[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
@@ -74,11 +86,14 @@ def summarize(
     )
     voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=part_reading.lower_is_surer)
     understood = settled([files[0]], given, confidence, voice, seedless=False)
-    settled_by = {"confidence": understood.confidence, "columns": understood.columns[0], "loss": understood.loss}
+    confidence, columns = understood.confidence, understood.columns[0]
+    part_reading = replace(part_reading, confidence=confidence, columns=columns, loss=understood.loss)
     with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as pool:
-        summary = summarized(files, replace(part_reading, **settled_by), pool, advance)
+        summary = summarized(files, part_reading, pool, advance)
+    if secret is not None:
+        summary = salted(summary, site or "", secret)
     voice.tell(understood.notes)
-    write_whole(output, content(summary), inputs=files)
+    write_whole(output, content(summary), inputs=[*files, *([salt] if salt else [])])
     if not quiet:
         counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
         typer.echo(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")

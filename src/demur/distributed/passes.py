@@ -1,7 +1,7 @@
 """An evaluation in passes: entries stay with the workers, and what comes back is sums over clusters.
 
-The workers first tell which clusters, confidences and losses there are. In replicates that are drawn once for all, each
-then returns the sums of its clusters at every confidence, and with the totals of all, sums of squared influences.
+The workers first tell which clusters, confidences and losses there are. In replicates that all draw alike, each then
+returns the sums of its clusters at every confidence, and with the totals of all, sums of squared influences.
 """
 
 from __future__ import annotations
@@ -11,24 +11,25 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from demur.distributed import ranges
-from demur.distributed.ranges import Apart, Area, Draw, Held, Less, Range, Steps
+from demur.distributed.building import Held, Steps, build
+from demur.distributed.ranges import AtPoints, Draw, Range, Storage, Total
+from demur.distributed.sites import Sites
+from demur.distributed.views import Draws, RangeEntries, RangeView
 from demur.distributed.workers import Workers
 from demur.errors import UserError, shown
 from demur.facts.columns import Column, State
 from demur.facts.items import Items, Source
 from demur.facts.losses import Losses
+from demur.inference.point_intervals import Spread
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
-from demur.quantities.numpy_sweep import Curves, NumpySweep
-from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Finish
-from demur.quantities.table import CLUSTER_BLOCK, DENSE_ENOUGH, Entries, Table, running_sum
+from demur.quantities.table import CLUSTER_BLOCK, Table
 from demur.summaries.merging import merged
 from demur.summaries.summary import Summary
 from demur.types import Floats, Indices, Integers
@@ -39,55 +40,65 @@ _ENTRIES = 1 << 20  # in a range, about
 class KeptPart(NamedTuple):
     """A part: where its summary is, how many entries it has, and all that is said of them."""
 
+    storage: Storage
     path: str
     entries: int
     outline: Summary
 
     @classmethod
-    def of(cls, path: str, summary: Summary) -> KeptPart:
-        """Of a summary that is at a path."""
-        nothing = np.zeros(0, np.uint8)
-        outline = replace(summary, columns=[nothing] * len(summary.columns), count=nothing)
-        return cls(path, len(summary.count), outline)
+    def of(cls, storage: Storage, path: str, summary: Summary) -> KeptPart:
+        """Of a summary that is at a path; sums of hashes of truths are for pairs of systems, and stay there."""
+        nothing, digests = np.zeros(0, np.uint8), np.zeros(len(summary.ids), np.uint64)
+        columns = [nothing] * len(summary.columns)
+        return cls(storage, path, len(summary.count), replace(summary, digests=digests, columns=columns, count=nothing))
+
+    @property
+    def name(self) -> str:
+        """What it is called in a message."""
+        return f"{self.storage.site}: {self.path}" if self.storage.site else self.path
 
 
 @dataclass(frozen=True, eq=False)
 class Passes:
     """The workers, the ranges of clusters that they hold, and what is known of all of them."""
 
-    workers: Workers
+    workers: Workers | Sites
     ranges: Sequence[Range]
     summary: Summary
-    held: Sequence[Sequence[Held]]
+    held: Sequence[Held]
     seed: int | None
 
     @classmethod
-    def of(cls, parts: Sequence[KeptPart], folder: str, workers: Workers, seed: int | None) -> Passes:
+    def of(cls, parts: Sequence[KeptPart], workers: Workers | Sites, seed: int | None) -> Passes:
         """From what is said of the parts: who has which clusters, and what of them."""
-        outlines, paths = [part.outline for part in parts], [part.path for part in parts]
-        whole = merged(outlines, paths)
-        clusters, entries = len(whole.ids), sum(part.entries for part in parts)
-        size = -(-clusters * _ENTRIES // max(entries, 1) // CLUSTER_BLOCK) * CLUSTER_BLOCK
-        borders = [*range(0, clusters, max(size, CLUSTER_BLOCK)), clusters]
-        cut = [Range(folder, first, end) for first, end in pairwise(borders)]
-        places = [np.searchsorted(whole.ids.places(each.ids), borders).tolist() for each in outlines]
-        kinds = [_steps(whole, index) for index in range(len(whole.about.signals))]
-        tasks = [
-            (own, [(path, place[n], place[n + 1]) for path, place in zip(paths, places, strict=True)], kinds)
-            for n, own in enumerate(cut)
-        ]
-        return cls(workers, cut, whole, workers.each(ranges.build, tasks), seed)
+        whole = merged([part.outline for part in parts], [part.name for part in parts])
+        signals = whole.about.signals
+        if len(signals) != 1 or signals[0].name != whole.about.confidence or signals[0].probability:
+            raise UserError("passes rank by one signal as it is, no probability: name it, --confidence NAME")
+        places = [whole.ids.places(part.outline.ids) for part in parts]
+        cut = _of_sites(parts, places, len(whole.ids)) if parts[0].storage.site else _cut(parts, len(whole.ids))
+        tasks = []
+        for own in cut:
+            spans = [np.searchsorted(place, (own.first, own.end)).tolist() for place in places]
+            here = [(part.path, *span) for part, span in zip(parts, spans, strict=True) if part.storage == own.storage]
+            tasks.append((own, here, _steps(whole)))
+        return cls(workers, cut, whole, workers.each(build, tasks), seed)
+
+    @property
+    def route(self) -> str:
+        """What an evaluation by it is called."""
+        return "sites" if self.ranges[0].storage.site else "passes"
 
     @cached_property
     def units(self) -> Integers:
         """How many units each cluster has."""
-        return np.concatenate([each[0].units for each in self.held])
+        return np.concatenate([each.units for each in self.held])
 
     def items(self, source: Source) -> Items:
         """The facts, a row for each value and loss that there is; whose units they are, the workers know."""
-        about, first = self.summary.about, _steps(self.summary, 0)
-        marginal = np.sum([each[0].marginal for each in self.held], axis=0)
-        null, nan = (sum(each[0].abstained[kind] for each in self.held) for kind in (0, 1))
+        about, first = self.summary.about, _steps(self.summary)
+        marginal = np.sum([each.marginal for each in self.held], axis=0)
+        null, nan = (sum(each.abstained[kind] for each in self.held) for kind in (0, 1))
         rows = np.flatnonzero(marginal)
         value, level = np.divmod(rows, len(first.losses))
         plain = replace(
@@ -118,9 +129,14 @@ class Passes:
 
     def view(self, graded: Graded, curve: Curve) -> CurveView:
         """A view of one confidence."""
-        name = graded.made_of.name
+        [signal], name = self.summary.about.signals, graded.made_of.name
+        if name != signal.name:
+            raise UserError(f"{shown(name)}: passes rank by one signal as it is, {shown(signal.name)}")
+        if signal.lower_is_surer != (curve.scale < 0):
+            way_out = f"summarize {'without' if signal.lower_is_surer else 'with'} --lower-is-surer {shown(name)}"
+            raise UserError(f"{shown(name)}: the summaries were made the other way round; {way_out}")
         plateaus, levels = (
-            _RangeEntries.of(self, kind, size) for kind, size in enumerate((len(curve), len(curve.loss_levels)))
+            RangeEntries.held(self, kind, size) for kind, size in enumerate((len(curve), len(curve.loss_levels)))
         )
         table = Table(
             ids=self.summary.ids.plain(),
@@ -134,188 +150,69 @@ class Passes:
             largest_loss=graded.largest_loss,
             scale=curve.scale,
         )
-        if name != self.summary.about.signals[0].name:
-            raise UserError(
-                f"{shown(name)}: passes rank by one signal as it is, {shown(self.summary.about.signals[0].name)}"
-            )
-        return _RangeView(graded, curve, table, self)
+        return RangeView(graded, curve, table, self)
 
-    def draws(self, replicates: range) -> _Draws:
-        """Replicates that the workers draw."""
+    def draws(self, replicates: range) -> Draws:
+        """Replicates that the workers draw: once in each place."""
         draw = Draw(self.seed, replicates.start, replicates.stop, len(self.summary.ids))
-        self.workers.each(ranges.draw_weights, [(self.ranges[0].folder, block) for block in draw.blocks])
-        return _Draws(self, draw)
+        whole = {own.storage: Range(own.storage, own.origin, own.end) for own in self.ranges}
+        self.workers.each(ranges.draw_weights, [(own, block) for own in whole.values() for block in draw.blocks])
+        return Draws(self, draw)
 
     def each(self, work: Any, *about: Any) -> list[Any]:
         """What the workers make of every range."""
         return self.workers.each(work, [(own, *about) for own in self.ranges])
 
+    def total(self, asked: Total) -> Floats:
+        """Sums over all clusters, block by block; that of a block in several ranges goes from each to the next."""
+        begins = [min(-(-own.first // CLUSTER_BLOCK) * CLUSTER_BLOCK, own.end) for own in self.ranges]
+        tasks = [(own, asked, (begin, own.end), None) for own, begin in zip(self.ranges, begins, strict=True)]
+        total, last = np.zeros((len(asked.powers), asked.draw.size)), None
+        for (own, *_, (begin, _), _), blocks in zip(tasks, self.workers.each(ranges.totals, tasks), strict=True):
+            if own.first < begin:
+                [head] = self.workers.each(ranges.totals, [(own, asked, (own.first, begin), last)])
+                blocks[:0] = head
+            elif last is not None:
+                total += last
+            *complete, last = blocks
+            for block in complete:
+                total += block
+        return total if last is None else total + last
 
-def _steps(summary: Summary, index: int) -> Steps:
-    signal = summary.about.signals[index]
+    def spread(self, view: CurveView) -> Spread:
+        """What the clusters hold at each operating point."""
+        curve = view.curve
+        influence = AtPoints(curve.selective_risk, curve.points.count, view.table.divisor)
+        draw = Draw(None, 0, len(curve), len(self.summary.ids))
+        clusters = np.cumsum(np.sum([each.first_answer for each in self.held], axis=0))
+        most = np.max([each.most_answers for each in self.held], axis=0)
+        return Spread(clusters, most, *self.total(Total(draw, influence, (2, 4))))
+
+
+def _steps(summary: Summary) -> Steps:
+    [signal] = summary.about.signals
     values = summary.values[signal.name]
     return Steps(
         signal.name, signal.exponent, signal.lower_is_surer, values, summary.losses, summary.about.loss.divisor
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _RangeEntries(Entries):
-    """Entries that the workers hold; what is here is an entry for each cluster, with how many answers it has."""
-
-    passes: Any = None
-    kind: str = ""
-    number: int = 0
-    last: int = 0
-
-    @classmethod
-    def of(cls, passes: Any, kind: int, size: int) -> _RangeEntries:  # type: ignore[override]
-        answers = np.concatenate([each[0].answers for each in passes.held]).astype(np.float64)
-        number = sum(each[0].entries[kind] for each in passes.held)
-        last = max(own.first + each[0].last[kind] for own, each in zip(passes.ranges, passes.held, strict=True))
-        there = np.arange(len(answers))
-        return cls(there, answers, answers * 0, np.arange(size), len(answers), passes, ranges.KINDS[kind], number, last)
-
-    @cached_property
-    def dense(self) -> bool:
-        """Whether most clusters are at most steps, among all that the workers hold."""
-        return len(self.step_end) * self.last <= DENSE_ENOUGH * self.number
-
-    def between(self, start: int, end: int) -> tuple[Indices, Indices, Floats, Floats]:
-        """The entries of some steps."""
-        made = self.passes.each(ranges.between, f"0-{self.kind}", start, end)
-        step, cluster, count, loss = (np.concatenate(each) for each in zip(*made, strict=True))
-        return step, cluster, count, loss
+def _cut(parts: Sequence[KeptPart], clusters: int) -> list[Range]:
+    """Ranges of about as many entries each, which begin at whole blocks of clusters."""
+    entries = sum(part.entries for part in parts)
+    size = -(-clusters * _ENTRIES // max(entries, 1) // CLUSTER_BLOCK) * CLUSTER_BLOCK
+    borders = [*range(0, clusters, max(size, CLUSTER_BLOCK)), clusters]
+    return [Range(parts[0].storage, first, end) for first, end in pairwise(borders)]
 
 
-@dataclass(frozen=True, eq=False)
-class _RangeView(CurveView):
-    """A view whose table the workers hold."""
-
-    elsewhere: Any
-
-    @cached_property
-    def sample(self) -> Replicates:
-        """The data as they are, as a block of one replicate."""
-        return Replicates.of(self.table, _Draws(self.elsewhere, Draw(None, 0, 1, len(self.ids))))
-
-    def drawn(self, weights: Any) -> Replicates:
-        """The curves of replicates that the workers draw."""
-        if not isinstance(weights, _Draws):
-            raise UserError(
-                "clusters cannot be left out in turn in passes: take another interval, or --route summaries"
-            )
-        return Replicates.of(self.table, weights)
-
-    @cached_property
-    def first_losses(self) -> Integers:
-        """The plateaus at which clusters first hold a loss, ascending: of each cluster that holds one at all."""
-        first = np.concatenate([each[0].first_loss for each in self.elsewhere.held])
-        return np.sort(first[first < len(self.curve)])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Draws:
-    """Replicates that the workers draw."""
-
-    passes: Passes
-    draw: Draw
-
-    def sweep(self, table: Table) -> _RangeSweep:
-        """The replicates of a table."""
-        return _RangeSweep(table, np.empty((0, self.draw.size)), self.passes, self.draw)
-
-
-@dataclass(frozen=True, eq=False)
-class _SummedCurves(Curves):
-    """Whole curves from sums over the ranges."""
-
-    made: Any = None
-
-    @cached_property
-    def sums(self) -> tuple[Floats, Floats]:
-        """Counts and loss numerators up to each plateau."""
-        return _cumulated([each.plateaus for each in self.made])
-
-    @cached_property
-    def level_sums(self) -> tuple[Floats, Floats]:
-        """Counts and loss numerators up to each level of loss."""
-        return _cumulated([each.levels for each in self.made])
-
-
-def _cumulated(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    count, loss = (np.sum(each, axis=0) for each in zip(*parts, strict=True))
-    return running_sum(count), running_sum(loss)
-
-
-class _Influence:
-    """Influences that the workers hold: made where they are, and never here but in the data as they are."""
-
-    def __init__(self, of: Any, fetch: Any) -> None:
-        self.of, self._fetch = of, fetch
-
-    def __isub__(self, number: Floats) -> Self:
-        return type(self)(Less(self.of, number), self._fetch)
-
-    def __getitem__(self, _: Any) -> Floats:
-        fetched: Floats = self._fetch(self.of)
-        return fetched
-
-
-@dataclass(frozen=True, eq=False)
-class _RangeSweep(NumpySweep):
-    """Sums that the workers make."""
-
-    passes: Any = None
-    draw: Any = None
-
-    @cached_property
-    def _made(self) -> list[ranges.Summed]:
-        sizes = len(self.table.plateaus.step_end), len(self.table.levels.step_end)
-        made: list[ranges.Summed] = self.passes.each(ranges.sums, "0", self.draw, sizes)
-        return made
-
-    @cached_property
-    def curves(self) -> Curves:
-        """Whole curves."""
-        return _SummedCurves(self.table, self.weights, self._made)
-
-    @cached_property
-    def units(self) -> Floats:
-        """How many units there are."""
-        return np.asarray(np.sum([each.units for each in self._made], axis=0))
-
-    def sums_of(self, by_cluster: Floats) -> Floats:
-        """Sums over the clusters of a whole number that each of them has."""
-        tasks = [(own, self.draw, by_cluster[own.first : own.end]) for own in self.passes.ranges]
-        return np.asarray(np.sum(self.passes.workers.each(ranges.weighted, tasks), axis=0))
-
-    def _finished(self, entries: Entries, slopes: tuple[Floats, Floats], finish: Finish) -> Any:
-        by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in slopes)
-        moves = None if finish.moves is None else self._named(finish.moves)
-        kind = "levels" if entries is self.table.levels else "plateaus"
-        area = Area(
-            kind, entries.dense, by_count, by_loss, finish.by_units, finish.scale, finish.lift, moves, finish.factor
-        )
-        return _Influence(area, self._values)
-
-    def difference(self, a: Any, b: Any, times: Floats | None, over: Floats | None) -> Any:
-        """Influences (a − times · b) / over."""
-        return _Influence(Apart(self._named(a), self._named(b), times, over), self._values)
-
-    def _named(self, influence: Any) -> Any:
-        """What the workers know it as."""
-        if isinstance(influence, _Influence):
-            return influence.of
-        return "units" if influence is self.table.cluster_units else "answers"
-
-    def total(self, influence: Any, *, squared: bool) -> Floats:
-        """Sums over the clusters of each replicate, block by block."""
-        total = np.zeros(self.draw.size)
-        for made in self.passes.each(ranges.totals, "0", self.draw, influence.of, squared):
-            for block in made:
-                total += block
-        return total
-
-    def _values(self, influence: Any) -> Floats:
-        return np.concatenate(self.passes.each(ranges.values, "0", influence))
+def _of_sites(parts: Sequence[KeptPart], places: Sequence[Indices], clusters: int) -> list[Range]:
+    """A range for each site, whose clusters follow each other."""
+    made, number = [], 0
+    for storage in dict.fromkeys(part.storage for part in parts):
+        own = np.unique(np.concatenate([at for part, at in zip(parts, places, strict=True) if part.storage == storage]))
+        made.append(Range(storage, int(own[0]), int(own[-1]) + 1, int(own[0])))
+        number += len(own)
+        if number > clusters or made[-1].end - made[-1].first > len(own):
+            way_out = "give each a name of its own, demur summarize --site NAME"
+            raise UserError(f"{storage.site}: its ids are among those of another site; {way_out}")
+    return sorted(made, key=lambda own: own.first)

@@ -14,7 +14,7 @@ Progress = Callable[[int, int], None]
 Task = TypeVar("Task")
 Made = TypeVar("Made")
 _ATTEMPTS = 3  # with no part done in any of them
-_DASK = "dask://"
+DASK = "dask://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Workers:
         given: Any = self.given
         if isinstance(given, str) and given.isdecimal():
             object.__setattr__(self, "given", given := int(given))
-        good = isinstance(given, str) and given.startswith(_DASK) and len(given) > len(_DASK)
+        good = isinstance(given, str) and given.startswith(DASK) and len(given) > len(DASK)
         if not (good or isinstance(given, Executor) or (type(given) is int and given >= 1)):
             raise UserError(f"workers {literal(given)}, expected a number of processes, or dask://SCHEDULER:PORT")
 
@@ -82,7 +82,7 @@ class Workers:
         if isinstance(self.given, Executor):
             return self.given
         if isinstance(self.given, str):
-            client = self._open.enter_context(_client(self.given.removeprefix(_DASK)))
+            client = self._open.enter_context(dask_client(self.given.removeprefix(DASK)))
             executor: Executor = client.get_executor()
             return executor
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
@@ -106,7 +106,8 @@ def _gather(left: dict[Future[Made], int], keep: Callable[[int, Made], None]) ->
 
 
 @contextmanager
-def _client(scheduler: str) -> Iterator[Any]:
+def dask_client(scheduler: str) -> Iterator[Any]:
+    """A client of the scheduler of a Dask cluster."""
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
     except ImportError:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from weakref import finalize
 
@@ -123,18 +123,17 @@ def _source(folder: Folder, parts: Sequence[str]) -> Source:
 def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any]) -> Items:
     """The facts of a folder for passes: summaries of its parts stay in a temporary folder that the workers share."""
     from demur.distributed.passes import KeptPart, Passes  # noqa: PLC0415  (few evaluations are in passes)
+    from demur.distributed.ranges import unwritable  # noqa: PLC0415
 
-    if options.get("abstention_costs") or reading.options.group or options.get("groups"):
-        raise UserError("passes cannot evaluate groups or costs of abstention: use --route summaries")
     with ExitStack() as stack:
-        scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=options.get("scratch")))
+        try:
+            scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=options.get("scratch")))
+        except OSError as error:
+            raise unwritable(options.get("scratch") or gettempdir(), error) from None
         workers = stack.enter_context(Workers(options["workers"]))
         work = partial(_kept_part, reading=reading, folder=scratch)
         parts: list[KeptPart] = workers.each(work, [*enumerate(folder.parts)], options.get("progress"))
-        about = parts[0].outline.about
-        if len(about.signals) != 1 or about.signals[0].name != about.confidence or about.signals[0].probability:
-            raise UserError("passes rank by one signal that is not a probability: name it, --confidence NAME")
-        passes = Passes.of(parts, scratch, workers, options.get("seed"))
+        passes = Passes.of(parts, workers, options.get("seed"))
         finalize(passes, stack.pop_all().close)
     return passes.items(_source(folder, passes.summary.about.parts))
 
@@ -142,10 +141,11 @@ def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any])
 def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
     """Write the summary of a part to the shared folder; a part that is a summary already is used where it is."""
     from demur.distributed.passes import KeptPart  # noqa: PLC0415
+    from demur.distributed.ranges import Storage  # noqa: PLC0415
     from demur.files.write import write_whole  # noqa: PLC0415
 
     number, path = task
     summary = summarized(path, reading)
     if not is_summary(path):
         path = write_whole(Path(folder) / f"{number}.sum", content(summary))
-    return KeptPart.of(str(path), summary)
+    return KeptPart.of(Storage(folder), str(path), summary)

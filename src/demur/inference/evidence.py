@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +17,17 @@ from demur.types import Floats
 class Evidence:
     """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
 
-    `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
-    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
-    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
-    which a standard error may be nothing but rounding.
+    Those who hold an influence that is not here add up its squares. `values` may hold nan for replicates in which the
+    number was not reached; they are left out. Where every replicate must be 0 because nothing is ever wrong, no
+    interval is `two_sided`. `largest` is the largest cluster over the mean, `maximum` what a number on a logit scale is
+    at most, and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but
+    rounding.
     """
 
     point: float
     values: Floats
     clusters: int
-    influence: Floats | None = None
+    influence: Any = None
     replicate_std_error: Floats | None = None
     left_out: Floats | None = None
     two_sided: bool = True
@@ -38,12 +40,7 @@ class Evidence:
         """The standard error from the influence function."""
         if self.influence is None:
             return None
-        return float(errors_of_squares(self._squares, self.clusters)[0])
-
-    @cached_property
-    def _squares(self) -> Floats:
-        """Σ u² of the influences u, if there are any."""
-        return np.zeros(1) if self.influence is None else cluster_sums(self.influence[:, None] ** 2)
+        return float(errors_of_squares(self._squares_and_fourths[0], self.clusters)[0])
 
     @cached_property
     def degrees(self) -> float:
@@ -51,11 +48,20 @@ class Evidence:
         clusters = self.clusters
         if self.influence is None or clusters == 1:
             return clusters - 1.0
-        # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
-        once = self.influence[:, None] ** 2
-        fourths, squares = cluster_sums(once * once)[0], self._squares[0]
+        (squares,), (fourths,) = self._squares_and_fourths
         spread = fourths - squares**2 / clusters
         return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
+
+    @cached_property
+    def _squares_and_fourths(self) -> tuple[Floats, Floats]:
+        """Σ u² and Σ u⁴, by those who hold the influences if they are not here."""
+        if not isinstance(self.influence, np.ndarray):
+            added: tuple[Floats, Floats] = self.influence.squares_and_fourths()
+            return added
+        # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
+        once = self.influence[:, None] ** 2
+        fourths = cluster_sums(once * once)
+        return cluster_sums(once), fourths
 
     @cached_property
     def reached(self) -> Floats:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.inference.intervals import LARGEST_EXPONENT, NOTHING, rare
 from demur.inference.student import t_quantiles
 from demur.inference.views import CurveView
+from demur.quantities.curve import Curve
+from demur.quantities.table import Entries, cluster_sums
 from demur.types import Floats
 
 LEVEL = 0.95
@@ -27,6 +30,19 @@ class PointIntervals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """What the clusters hold at each operating point: how many answer, the most answers of one, and influences.
+
+    An influence of a cluster on the risk there is summed squared, and to the fourth power.
+    """
+
+    clusters: Floats
+    largest: Floats
+    squares: Floats
+    fourths: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Moments:
     """What the interval of a ratio ΣL/ΣA is made of, a number for each point."""
 
@@ -41,40 +57,53 @@ def intervals_at_points(view: CurveView) -> PointIntervals | None:
     """The intervals of a curve; None where it has no point, or so many that they would be most of the file."""
     if not 0 < len(view.curve) <= MOST_POINTS:
         return None
-    parts = [*_blocks(view)]
-    moments = _Moments(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    table = view.table
+    elsewhere, table = getattr(view, "elsewhere", None), view.table
+    spread: Spread = _spread(view) if elsewhere is None else elsewhere.spread(view)
+    moments = _moments(spread, view.curve)
     worst = None if table.largest_loss is None else table.largest_loss / table.divisor
     low, high = _ends(moments, worst, negative=bool(table.level_loss[0] < 0))
     alone = moments.clusters <= 1
     return PointIntervals(np.where(alone, np.nan, low), np.where(alone, np.nan, high))
 
 
-def _blocks(view: CurveView) -> Iterator[tuple[Floats, ...]]:
-    """The moments of a block of operating points at a time, from what each cluster holds up to each of them."""
-    entries, clusters, points = view.table.plateaus, view.table.clusters, len(view.curve)
-    carried, most = np.zeros((2, clusters)), min(_BLOCK, max(_MOST_CELLS // clusters, 1))
-    for start in range(0, points, most):
-        size = min(most, points - start)
-        held = np.zeros((2, size, clusters))
-        step, cluster, count, loss = entries.between(start, start + size)
-        place = step - start, cluster
-        held[0][place], held[1][place] = count, loss / view.table.divisor
-        held[:, 0] += carried
-        accepted, loss = held = np.cumsum(held, axis=1)
-        carried = held[:, -1].copy()
-        yield _of_block(accepted, loss, view.curve.selective_risk[start : start + size])
+def _spread(view: CurveView) -> Spread:
+    """A block of operating points at a time, from what each cluster holds up to each of them."""
+    curve, entries, clusters, parts = view.curve, view.table.plateaus, view.table.clusters, []
+    held, most = np.zeros((2, clusters, 1)), min(_BLOCK, max(_MOST_CELLS // clusters, 1))
+    for start in range(0, len(curve), most):
+        points = slice(start, min(start + most, len(curve)))
+        held = held_at(entries, points, view.table.divisor, held[:, :, -1])
+        once = influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
+        accepted = held[0]
+        fourths = cluster_sums(once * once)
+        parts.append(((accepted > 0).sum(axis=0), accepted.max(axis=0), cluster_sums(once), fourths))
+    return Spread(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _of_block(accepted: Floats, loss: Floats, risk: Floats) -> tuple[Floats, ...]:
-    total, clusters = accepted.sum(axis=1), (accepted > 0).sum(axis=1).astype(float)
-    once = ((loss - risk[:, None] * accepted) / total[:, None]) ** 2
-    squares, fourths = once.sum(axis=1), (once * once).sum(axis=1)
-    spread = fourths - squares**2 / clusters
+def held_at(entries: Entries, points: slice, divisor: int, before: Floats) -> Floats:
+    """The answers and losses of each cluster (a row) up to each of some points, from those `before` the first."""
+    held = np.zeros((2, entries.clusters, points.stop - points.start))
+    step, cluster, count, loss = entries.between(points.start, points.stop)
+    place = cluster, step - points.start
+    held[0][place], held[1][place] = count, loss / divisor
+    held[:, :, 0] += before
+    return np.cumsum(held, axis=2)
+
+
+def influences_at(held: Floats, risk: Floats, count: NDArray[Any]) -> Floats:
+    """Influences of the clusters (a row each) on the risk at each point."""
+    accepted, loss = held
+    return np.asarray((loss - risk * accepted) / count)
+
+
+def _moments(at: Spread, curve: Curve) -> _Moments:
+    clusters, squares = at.clusters.astype(np.float64), at.squares
+    spread = at.fourths - squares**2 / clusters
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where(spread > 0, np.minimum(clusters - 1, 2 * squares**2 / spread), clusters - 1)
     std_error = np.sqrt(squares * clusters / np.maximum(clusters - 1, 1))  # of one cluster nothing is told
-    return risk, clusters, accepted.max(axis=1) * clusters / total, std_error, np.maximum(degrees, 1)
+    largest = at.largest * clusters / curve.points.count
+    return _Moments(curve.selective_risk, clusters, largest, std_error, np.maximum(degrees, 1))
 
 
 def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats, Floats]:

@@ -339,7 +339,7 @@ class Execution(Part):
     """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
 
     None of it changes a number. What the engine does not compute, numpy does. What needs single units, which summaries
-    do not hold, is `left_out`.
+    do not hold, is `left_out`. Where ids are pseudonyms, salted hashes, the `sites` that made them are named.
     """
 
     engine: Annotated[str, Declared(min_length=1)]
@@ -347,6 +347,7 @@ class Execution(Part):
     shards: Annotated[int, Declared(ge=1)] = 1
     left_out: Annotated[Many[str] | None, SPARSE] = None
     route: Annotated[str, Declared(min_length=1)] = "memory"
+    sites: Annotated[Many[str] | None, SPARSE] = None
 
 
 class RequestedInterval(Part):

@@ -118,8 +118,10 @@ def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventio
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
     """What is said of an evaluation of summaries: in how many parts the data were, and what only units would tell."""
     parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
-    route = "passes" if any(items.elsewhere for items in systems.values()) else "summaries"
-    return {"shards": parts, "route": route, "left_out": NEED_UNITS} if parts else {}
+    route = next((items.elsewhere.route for items in systems.values() if items.elsewhere), "summaries")
+    sites = sorted({site for items in systems.values() if items.summary for site in items.summary.sites})
+    said: Json = {"shards": parts, "route": route, "left_out": NEED_UNITS} | ({"sites": sites} if sites else {})
+    return said if parts else {}
 
 
 def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[str, Confidence]]) -> None:

@@ -58,7 +58,7 @@ class FailedAbout(Part):
 
 
 class About(Part):
-    """Everything but the counts."""
+    """Everything but the counts; the `sites` whose pseudonyms the ids are, if they are that."""
 
     noun: str
     independent: bool
@@ -73,3 +73,4 @@ class About(Part):
     repeated: bool
     failed_units: FailedAbout | None
     parts: Annotated[tuple[Digest, ...], Declared(strict=False, min_length=1)]
+    sites: Annotated[Many, Declared(exclude_if=lambda sites: not sites)] = ()
