@@ -37,6 +37,7 @@ def retrieval_text(results: Results, *, verbose: bool = False) -> str:
             lines += ["", *_differences(results, pair)]
     else:
         lines += [*_side_by_side(results), *_against_baseline(results), *_nothing_to_find(results)]
+    lines.append(f"Signature: {study.signature()}")
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     lines += [] if verbose else ["More numbers: --verbose, the file, or its page (--report)."]
