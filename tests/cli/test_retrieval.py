@@ -66,7 +66,8 @@ def test_the_short_report_has_what_is_read_first(folder):
     assert "no evidence here, by the list: 2 of 6 queries have nothing to find" in done.stdout
     assert "empty lists: 0 of retriever, 1 of reranked" in done.stdout
     assert "over 2 folds" not in done.stdout
-    assert len(done.stdout.splitlines()) < 40
+    assert f"\nSignature: {found.study.convention['signature']}\n\n" in done.stdout
+    assert len(done.stdout.splitlines()) <= 40
 
 
 def test_graded_judgments_are_told_with_their_level(folder):

@@ -176,7 +176,7 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     yield from _beside(claimed, written, earlier)
     recorded = claimed.study.convention.get(SIGNATURE)
     if recorded is not None and not earlier:
-        signature = written.selective.signature().under({"v": version})
+        signature = written.study.signature().under({"v": version})
         yield _finding(("convention", SIGNATURE), recorded, str(signature), cause="it does not follow from the data")
 
 

@@ -55,7 +55,7 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
     first, settings = made[baseline].rankings, made[baseline].settings
     graded = None if first.grades is None else [*_judgments(first.grades.gold)]
     files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
-    return RetrievalStudy.made(
+    study = RetrievalStudy.made(
         {
             **provenance,
             "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
@@ -86,6 +86,7 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
             "reference_ranges": [*_placed(made, estimates, settings)],
         }
     )
+    return study.signed()
 
 
 def _judgments(grades: Integers) -> Iterator[Json]:

@@ -35,6 +35,13 @@ class Study(Part):
     requested: parts.RequestedInterval | None = None
     convention: Mapping[str, str]
 
+    def _with(self, line: Signature) -> Self:
+        """The same with its signature recorded."""
+        return self.model_copy(update={"convention": {**self.convention, SIGNATURE: str(line)}})
+
+    def _boot(self, drawn: str) -> str:
+        return f"{drawn}.{self.bootstrap.n_resamples}.s{self.bootstrap.seed}" if self.bootstrap else NONE
+
 
 def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str, str]]:
     """Every number that is reported of a curve: its quantity, its name, and the coverage it is at, if any."""
@@ -114,19 +121,17 @@ class SelectiveStudy(Study):
 
     def signed(self, *, independent: bool) -> Self:
         """The same with its signature recorded; rows that are independent have no cluster."""
-        cluster = {"cluster": NONE, "boot": self.signature().boot.replace("cluster.", "item.")} if independent else {}
-        line = str(self.signature().under(cluster))
-        return self.model_copy(update={"convention": {**self.convention, SIGNATURE: line}})
+        return self._with(self.signature().under({"cluster": NONE, "boot": self._boot("item")} if independent else {}))
 
     def signature(self, confidence: str | None = None) -> Signature:
         """Which definition the numbers follow, of all confidences or of one; files that record none follow it too."""
-        independent, boot = f"|cluster:{NONE}|" in self.convention.get(SIGNATURE, ""), self.bootstrap
+        independent = f"|cluster:{NONE}|" in self.convention.get(SIGNATURE, "")
         names = [confidence] if confidence is not None else self.confidences
         return Signature(
             loss=signed_loss(self.loss),
             cluster=NONE if independent else self.noun,
             conf=names[0] if len(names) == 1 else MANY,
-            boot=f"{'item' if independent else 'cluster'}.{boot.n_resamples}.s{boot.seed}" if boot else NONE,
+            boot=self._boot("item" if independent else "cluster"),
             v=self.tool.version,
         )
 
@@ -262,6 +267,15 @@ class RetrievalStudy(Study):
     has_evidence_rate: Share
     reference: Annotated[KnownRanges | None, SPARSE] = None
     reference_ranges: Many[PlacedFigure]
+
+    def signed(self) -> Self:
+        """The same with its signature recorded."""
+        return self._with(self.signature())
+
+    def signature(self) -> Signature:
+        """Queries are scored and posts drawn; keys that say something of curves alone are as elsewhere."""
+        drawn = {"boot": self._boot("cluster"), "v": self.tool.version}
+        return Signature(loss=OF_SCORES, unit="query", cluster=self.noun, opt=NONE, hull=NONE, conf=MANY, **drawn)
 
     def _mistakes(self) -> Iterator[str]:
         if sum(criterion.queries for criterion in self.criteria) != self.queries:

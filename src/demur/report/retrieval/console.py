@@ -38,6 +38,7 @@ def retrieval_text(results: Results, *, verbose: bool = False) -> str:
     else:
         lines += ["", *_columns(results, _at_a_glance(results), f"over the {study.with_gold} queries with gold")]
         lines += [*_against_baseline(results), *_nothing_to_find(results)]
+    lines.append(f"Signature: {study.signature()}")
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     lines += [] if verbose else ["More numbers: --verbose, the file, or its page (--report)."]
