@@ -70,7 +70,7 @@ def audited_independently(
         if not operands[row.key]
     ]
     boot = claimed.study.bootstrap
-    ends = {row.key: (row.percentile.low, row.percentile.high) for row in rows if row.percentile is not None}
+    ends = {row.key: row.percentile.ends for row in rows if row.percentile is not None}
     wanted = {operand: recipes[operand] for key in ends for operand in operands[key]}
     values: dict[Key, list[Any]] = {key: [] for key in ends}
     for replicate in range(boot.n_resamples if boot else 0):
