@@ -268,5 +268,5 @@ def _summary(
     if not len(evidence.reached):
         return _or_none(point), None, None, evidence.drop_rate if len(values) else 0.0
     ci95 = interval("percentile", evidence)
-    ends = (ci95.low, ci95.high) if ci95 else None
+    ends = ci95.ends if ci95 else None
     return _or_none(point), ends, _or_none(evidence.bootstrap_std_error), evidence.drop_rate

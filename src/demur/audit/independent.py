@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from demur.audit.figures import Finding
-from demur.audit.group_recipes import as_ranked, group_loops, labelled
+from demur.audit.group_recipes import Number, as_ranked, group_loops, labelled
 from demur.audit.loops import LOOPS, family, number, parsed
 from demur.audit.loops.confidence import confidence as plain_confidence
 from demur.audit.loops.conventions import loop_of
@@ -27,12 +27,11 @@ from demur.facts.rankings import Query
 from demur.facts.tabular import TableOf
 from demur.inference.estimates import label
 from demur.inference.key import Key
+from demur.inference.resample import Progress
 from demur.quantities.registry import COMMON
 from demur.results.parts import Loss
 from demur.results.table import Results
 
-Progress = Callable[[int, int], None]
-Number = Fraction | float | None
 Loop = Callable[..., Number]
 
 TOLERANCE = 1e-9
@@ -70,7 +69,7 @@ def audited_independently(
         if not operands[row.key]
     ]
     boot = claimed.study.bootstrap
-    ends = {row.key: (row.percentile.low, row.percentile.high) for row in rows if row.percentile is not None}
+    ends = {row.key: row.percentile.ends for row in rows if row.percentile is not None}
     wanted = {operand: recipes[operand] for key in ends for operand in operands[key]}
     values: dict[Key, list[Any]] = {key: [] for key in ends}
     for replicate in range(boot.n_resamples if boot else 0):

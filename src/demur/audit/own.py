@@ -5,7 +5,7 @@ recommended are listed, and not compared: the rules may be others.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from demur.facts.tabular import TableOf
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS
-from demur.inference.resample import Plan
+from demur.inference.resample import Plan, Progress
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
 from demur.results.groups import settings_of
@@ -31,8 +31,6 @@ from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
-
-Progress = Callable[[int, int], None]
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")

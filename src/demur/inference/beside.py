@@ -59,11 +59,6 @@ class PointView(JointView):
         """The replicates of the system, and the coverage in each of them."""
         return AtPoint(samples[0], self.fixed or samples[1].answered, samples[1:])
 
-    @cached_property
-    def sample(self) -> Cut:
-        """The data as they are, as a block of one replicate."""
-        return self.joined([member.sample for member in self.members])
-
     def counted(self, measure: Measure) -> Counted:
         """How many clusters hold a loss up to the coverage, and what the number can be."""
         return self.own.counted(measure, self.coverage)

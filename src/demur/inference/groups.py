@@ -152,7 +152,7 @@ class GroupRows:
         judged = [made[self.of_level(level.name, name)] for level in self.judged(name)]
         intervals = [row.simultaneous for row in judged if row.simultaneous]
         known = len(intervals) == len(judged)
-        risks, ends = [row.value for row in judged], [(each.low, each.high) for each in intervals] if known else []
+        risks, ends = [row.value for row in judged], [each.ends for each in intervals] if known else []
         yield self._extreme("worst_risk", risks, ends)
         apart = [(max(low, 0.0), high) for low, high in (self._apart(judged) if known else ())]
         yield self._extreme("worst_minus_best", risks, apart)
@@ -184,7 +184,7 @@ class GroupRows:
             if made is None or made.note == NO_VARIATION:
                 made = _from_sides(one, other, _level_of(2 * len(pairs)))
             if made is not None:
-                yield made.low, made.high
+                yield made.ends
                 yield 0.0 - made.high, 0.0 - made.low
 
 
@@ -219,7 +219,7 @@ def _simultaneous(row: Row | Contrast, estimate: Estimate, family: int) -> Estim
     rule = row.row.contrast_rule if isinstance(row, Contrast) else row.rule
     made, _ = recommended(rule, estimate.evidence, row.counted, _level_of(family))
     p_value = min(1.0, family * estimate.p_value)
-    at_once = made and Interval("simultaneous", made.low, made.high, count=family)
+    at_once = made and Interval("simultaneous", *made.ends, count=family)
     return replace(estimate, simultaneous=at_once, p_value=math.nan if math.isnan(estimate.p_value) else p_value)
 
 

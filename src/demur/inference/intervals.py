@@ -48,9 +48,14 @@ class Interval:
     note: str = ""
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends."""
+        return self.low, self.high
+
+    @property
     def clipped(self) -> tuple[str, ...]:
         """Which ends were cut off."""
-        low, high = self.unclipped or (self.low, self.high)
+        low, high = self.unclipped or self.ends
         return tuple(end for end, cut in (("low", low != self.low), ("high", high != self.high)) if cut)
 
     def negated(self) -> Interval:
@@ -61,9 +66,9 @@ class Interval:
     def within(self, low: float, high: float) -> Interval:
         """The interval cut off at what its number can be."""
         ends = min(max(self.low, low), high), max(min(self.high, high), low)
-        if ends == (self.low, self.high):
+        if ends == self.ends:
             return self
-        return replace(self, low=ends[0], high=ends[1], unclipped=(self.low, self.high))
+        return replace(self, low=ends[0], high=ends[1], unclipped=self.ends)
 
 
 Ends = Callable[[Evidence, float], "tuple[float, float] | Interval | None"]

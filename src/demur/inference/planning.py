@@ -35,7 +35,7 @@ class Pilot:
             return cls(estimate.value, math.sqrt(clusters) * evidence.std_error, evidence.degrees, clusters)
         if usual is None or usual.method != "analytic":
             raise UserError("the pilot's difference has no interval by its influence function, so no spread is known")
-        low, high = usual.unclipped or (usual.low, usual.high)
+        low, high = usual.unclipped or usual.ends
         degrees = usual.degrees or clusters - 1.0
         error = (high - low) / 2 / t_quantile((1 + LEVEL) / 2, degrees)
         return cls(estimate.value, math.sqrt(clusters) * error, degrees, clusters)

@@ -220,6 +220,11 @@ class JointView:
         """The same from samples that are drawn already."""
         return samples
 
+    @cached_property
+    def sample(self) -> Any:
+        """The data as they are, as a block of one replicate."""
+        return self.joined([member.sample for member in self.members])
+
 
 @dataclass(frozen=True, eq=False)
 class SharedView(JointView):
@@ -254,11 +259,6 @@ class SharedView(JointView):
         sharing = [samples[index] for index in self.sharing]
         common = np.minimum.reduce([sample.answered for sample in sharing])
         return Cut(samples[self.index], common, sharing, [sample.answered == common for sample in sharing])
-
-    @cached_property
-    def sample(self) -> Cut:
-        """The data as they are, as a block of one replicate."""
-        return self.joined([member.sample for member in self.members])
 
     def counted(self, measure: Measure) -> Counted:
         """How many clusters hold a loss up to the common coverage, and what the number can be."""

@@ -16,8 +16,7 @@ from demur.facts.raw_units import RawUnits
 from demur.files.strict_json import loads
 from demur.read.gather import GrowingColumn, gathered
 from demur.read.stream import stream
-
-Json = dict[str, Any]
+from demur.types import Json
 
 
 def read_run(

@@ -10,7 +10,7 @@ from demur.inference.key import Key
 from demur.quantities.costs import price_of
 from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.report.text import four, interval_text, shown_interval, three, threshold_at
+from demur.report.text import UNDEFINED, four, interval_text, shown_interval, three, threshold_at, with_interval
 from demur.results.table import Results
 
 HEADINGS = (
@@ -45,7 +45,7 @@ def _row(results: Results, system: NamedSystem, confidence: str, price: str) -> 
 
     cost, answer_all = found(COST), found(OF_ALL)
     if cost is None or answer_all is None:
-        return CostRow((price, *["–"] * (len(HEADINGS) - 1)), "")
+        return CostRow((price, *[UNDEFINED] * (len(HEADINGS) - 1)), "")
     kept, (crossfit, saving) = (
         found(AT_THRESHOLD),
         (_with_interval(results, found(each)) for each in (CROSSFIT, SAVING)),
@@ -61,10 +61,7 @@ def _row(results: Results, system: NamedSystem, confidence: str, price: str) -> 
 
 
 def _with_interval(results: Results, estimate: Estimate | None) -> str:
-    if estimate is None or math.isnan(estimate.value):
-        return "–"
-    ends = shown_interval(results, estimate)
-    return four(estimate.value) if ends is None else f"{four(estimate.value)} {interval_text(ends)}"
+    return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 
 def _threshold(results: Results, system: str, confidence: str, cost: Estimate) -> tuple[str, str]:

@@ -72,7 +72,7 @@ def shown_interval(results: Results, estimate: Estimate) -> Interval | None:
 
 def ends_of(interval: Interval | None) -> tuple[float, float] | None:
     """The ends of an interval, as pictures have them."""
-    return None if interval is None else (interval.low, interval.high)
+    return None if interval is None else interval.ends
 
 
 def interval_row(label: str, style: str, value: float, interval: Interval | None, **more: Any) -> IntervalRow:

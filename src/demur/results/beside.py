@@ -245,11 +245,11 @@ class Others:
         level, made = 1 - _LEVEL / len(judged), {}
         for row in judged:
             if row.evidence is not None:
-                ends = recommended("difference", row.evidence, counted[row.key], level)[0]
+                alone = recommended("difference", row.evidence, counted[row.key], level)[0]
             else:
-                ends = IndependentGap(row.value, row.std_error, len(self._any_view.ids)).interval(level)
-            if ends is not None:
-                together = Interval("simultaneous", ends.low, ends.high, count=len(judged))
+                alone = IndependentGap(row.value, row.std_error, len(self._any_view.ids)).interval(level)
+            if alone is not None:
+                together = Interval("simultaneous", *alone.ends, count=len(judged))
                 made[row.key] = replace(row, simultaneous=together)
         return made
 
@@ -261,7 +261,7 @@ class Others:
         """What a study records of everybody beside its systems."""
         if not self.names:
             return {}
-        ends = {row.key: (row.recommended.low, row.recommended.high) for row in estimates if row.recommended}
+        ends = {row.key: row.recommended.ends for row in estimates if row.recommended}
         sources = {name: answers.source for name, answers in self.asked.raters.items()}
         sources |= {f"{name}, forced": items.source for name, items in self.asked.forced.items()}
         paired: list[Json] = [

@@ -23,7 +23,7 @@ def written(row: Estimate, field: str) -> Any:
     value = getattr(row, field)
     if isinstance(value, Interval):
         if field == "percentile":
-            return value.low, value.high
+            return value.ends
         parts = {name: getattr(value, name) for name in _PARTS}
         return {name: part for name, part in parts.items() if part != ""} | {"clipped": value.clipped or None}
     return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value

@@ -98,4 +98,4 @@ def _cheapest(results: Results, system: str, confidence: str) -> Iterator[Json]:
 
 
 def _ends(row: Estimate | None) -> tuple[float, float] | None:
-    return None if row is None or row.percentile is None else (row.percentile.low, row.percentile.high)
+    return None if row is None or row.percentile is None else row.percentile.ends

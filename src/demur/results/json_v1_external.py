@@ -8,6 +8,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, system_key
+from demur.results.json_v1_cells import written
 from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
 from demur.types import Json
@@ -65,7 +66,7 @@ def _beside(results: Results, name: str, system: str, confidence: str) -> Json:
             "delta": _gap(both),
         }
     return {
-        "system_risk_at_coverage": _number(own.value),
+        "system_risk_at_coverage": written(own, "value"),
         "achieved": own.at,
         "risk_gap": _gap(gap),
         "rater_risk_on_answered": None if rater is None else rater.value,
@@ -85,17 +86,6 @@ def _notes(gap: Estimate) -> Iterator[str]:
 
 
 def _gap(row: Estimate) -> Json:
-    ends = {
-        name: None if interval is None else (interval.low, interval.high)
-        for name, interval in (
-            ("ci95", row.percentile),
-            ("ci95_recommended", row.recommended),
-            ("ci95_simultaneous", row.simultaneous),
-        )
-    }
-    numbers = {name: _number(getattr(row, name)) for name in ("value", "std_error", "p_value", "drop_rate")}
-    return ends | numbers
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    intervals = {"ci95": row.percentile, "ci95_recommended": row.recommended, "ci95_simultaneous": row.simultaneous}
+    numbers = {name: written(row, name) for name in ("value", "std_error", "p_value", "drop_rate")}
+    return {name: made and made.ends for name, made in intervals.items()} | numbers

@@ -95,10 +95,8 @@ def point_record(point: NumbersOfPoint, view: CurveView) -> Json:
     notes += [UNKNOWN_CLUSTERING] if point.kind == "counts" else []
     notes += [NO_UNCERTAINTY] if point_error(point, view) is None else []
     notes += [f"converted from {point.loss}"] if risk.value != point.risk else []
-    ends = {
-        name: (row.recommended.low, row.recommended.high) if row.recommended else None
-        for name, row in (("coverage", coverage), ("risk", risk))
-    }
+    sides = (("coverage", coverage), ("risk", risk))
+    ends = {name: row.recommended.ends if row.recommended else None for name, row in sides}
     return {
         "name": point.name,
         "kind": point.kind,
