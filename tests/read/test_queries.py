@@ -133,7 +133,7 @@ HEAD = "post_id,criterion_id,gold_ids,ranked_ids"
         ("post_id,criterion_id,gold_ids,list\n1,A,a,b\n", "no column ranked_ids, and none that ends in _topk"),
         (f"{HEAD},ranked_ids\n1,A,a,b,b\n", "the column ranked_ids appears twice in the header"),
         ("post,criterion_id,gold_ids,ranked_ids\n1,A,a,b\n", "no column post_id for post_id; columns: post, "),
-        ("post_id,criterion_id,gold_ids,a_topk,b_topk,scores\n1,A,a,b,b,1\n", "the column scores could belong to any of 2"),
+        ("post_id,criterion_id,gold_ids,a_topk,b_topk,scores\n1,A,a,b,b,1\n", "scores could belong to any of 2"),
         ("post_id,criterion_id,gold_ids,a_topk,a_ranked_ids\n1,A,a,b,b\n", "a_topk and a_ranked_ids are both of a"),
         (f"{HEAD},prob\n1,A,a,b,1_0\n", "prob '1_0', expected a number"),
     ],

@@ -163,7 +163,7 @@ class TestGuesses:
         [
             ({"group": {"g": "x"}}, "no column x for the group g"),
             ({"threshold": 0.5}, r"^threshold is for groups: name some \(group\)$"),
-            ({"repeats": "vote"}, r"^repeats needs a column of repeats: map one, repeat=COLUMN \(columns\), or leave it out$"),
+            ({"repeats": "vote"}, r"^repeats needs a column of repeats: map one, repeat=COLUMN \(columns\)"),
             ({"forced": {"b": "forced.csv"}}, "^forced 'forced.csv', expected SYSTEM=FILE with one of The run$"),
         ],
     )
