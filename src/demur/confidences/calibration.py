@@ -44,16 +44,16 @@ _SCALARS = ("temperature", "intercept")
 
 
 class FittingTool(Tool):
-    """What made the file, the library it was fitted with among it."""
+    """The software that wrote the file, and the library that fitted the calibration."""
 
     scikit_learn: str
 
     @classmethod
-    def here(cls, command: str | None) -> Self:
-        """The installation at hand."""
+    def installed(cls, command: str | None) -> Self:
+        """The versions that are installed, and the command that is recorded."""
         from importlib.metadata import version  # noqa: PLC0415  (slow to import)
 
-        return cls(**Tool.here(command).model_dump(), scikit_learn=version("scikit-learn"))
+        return cls(**Tool.installed(command).model_dump(), scikit_learn=version("scikit-learn"))
 
 
 class FittedOn(Part):

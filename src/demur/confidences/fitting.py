@@ -101,7 +101,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     try:
         return Calibration(
             created_at=now() if created_at is None else created_at,
-            tool=FittingTool.here(command),
+            tool=FittingTool.installed(command),
             method=task.method.name,
             features=tuple(task.columns) if variant is None else None,
             variant=variant,

@@ -60,7 +60,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
 
 def provenance(created_at: str | None, command: str | None) -> dict[str, Any]:
     """When and by what a rule is made."""
-    return {"created_at": now() if created_at is None else created_at, "tool": Tool.here(command)}
+    return {"created_at": now() if created_at is None else created_at, "tool": Tool.installed(command)}
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
