@@ -83,7 +83,7 @@ def test_three_systems_have_groups_in_the_columnar_file(folder):
             "t.csv: no column Nope for the group x; columns: cluster, item, loss, sure, Gender, Age",
         ),
         (["--group", "x"], "no group is called x: name its column, --group x=COLUMN; there are: item"),
-        (["--group", "who=cluster"], "the group who has a level for each cluster: nothing is grouped by it"),
+        (["--group", "who=cluster"], "the group who has a level for each cluster: it forms no groups"),
         (["--group", "how=sure"], "t.csv: sure holds the number 0.1: cut it, such as sure:18,40,65"),
         (["--group", "a=Age:3"], "'Age:3': expected COLUMN, or COLUMN:18,40,65 with ascending numbers to cut at"),
         (["--group", "=Age"], "--group '=Age', expected NAME=COLUMN, or a name such as item"),

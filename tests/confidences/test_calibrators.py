@@ -159,7 +159,7 @@ class TestFeaturesByName:
         with pytest.raises(UserError, match="the features are evidence, spoken: give them by name"):
             fitted(MATRIX)
         unnamed = LogisticCalibrator.fit(MATRIX, Y)
-        with pytest.raises(UserError, match="which feature is which is not known"):
+        with pytest.raises(UserError, match="give a matrix, not named columns"):
             unnamed(X)
         with pytest.raises(UserError, match="1 features, expected 2"):
             unnamed(X["spoken"])

@@ -230,7 +230,7 @@ def test_default_all_and_lists():
     [
         ("verbalised", "no confidence variant or signal is called verbalised; did you mean verbalized?"),
         ("", "no confidence variant or signal is called"),
-        ("secondary:llm+verbalized:mean", "no way to combine two variants is called mean"),
+        ("secondary:llm+verbalized:mean", "no combination of two variants is called mean"),
         ("secondary:llm+verbalizd:average", "called verbalizd; did you mean verbalized?"),
         ("secondary:llm:average", "is not a combination of two variants: write secondary:<variant>+<variant>:"),
         ("secondary:secondary:llm+llm:average+llm:product", "is not a combination of two variants"),

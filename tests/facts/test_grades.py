@@ -100,8 +100,8 @@ def test_a_level_that_nothing_can_reach_is_refused(level, message):
         ({"gold": [["a"], ["b"]], "grades": [[1], [True]]}, "post 1, criterion all: grade True, expected an integer"),
         ({"gold": [["a"], ["b"]], "grades": [[1], 1]}, "post 1, criterion all: grades 1, expected a list"),
         ({"gold": [["a"], {"b"}], "grades": [[1], [1]]}, "post 1, criterion all: a set of gold ids has no order"),
-        ({"gold": [{"a": 1}, ["b"]]}, "grades come as a dict of every query's gold ids"),
-        ({"gold": [{"a": 1}, {}], "grades": [[1], []]}, "grades come as a dict of every query's gold ids"),
+        ({"gold": [{"a": 1}, ["b"]]}, "give grades either as dicts in gold"),
+        ({"gold": [{"a": 1}, {}], "grades": [[1], []]}, "give grades either as dicts in gold"),
     ],
 )
 def test_grades_that_cannot_be_are_one_line(change, message):

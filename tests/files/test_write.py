@@ -144,7 +144,7 @@ def test_a_long_name_that_is_allowed(tmp_path):
 
 def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UserError, match="pipe: is no regular file, and will not be replaced by one"):
+    with pytest.raises(UserError, match="pipe: is not a regular file, and will not be replaced by one"):
         write_whole(tmp_path / "pipe", "new")
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")

@@ -8,7 +8,7 @@ from commands import demur
 from importing import refused
 from inspect_logs import archive, json_log, members_of, samples, scored
 
-NAN_OUTSIDE = "not valid JSON: nan is not a JSON number, and stands outside a score's value"
+NAN_OUTSIDE = "not valid JSON: nan is not a JSON number; it is allowed only as a score's value"
 SEVERAL = "sample doc0-q0, epoch 1: scorer both gives several values: correct, polite"
 OF_ALL = "23 of 24 samples"
 EXACT = ("--scorer", "exact")

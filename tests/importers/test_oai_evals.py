@@ -77,7 +77,7 @@ REFUSED = {
     "metrics that belong to nobody": (
         [evals_event(n, "a", kind) for n, kind in enumerate(["match", "match", "metrics"])],
         (),
-        "events.jsonl: sample a: 2 matches and 1 metrics: which belong together is not said",
+        "events.jsonl: sample a: 2 matches and 1 metrics: the log does not say which belong together",
     ),
     "an id that does not match": (
         EVENTS,

@@ -132,7 +132,7 @@ def test_abs_and_abs_norm_are_converted_by_the_range_and_others_refused(tmp_path
 @pytest.mark.parametrize(
     ("given_as", "message"),
     [
-        ({"who": [*"AABBCCDE"]}, "1 of 8 are not in the rater's table, 1 are there alone (cluster D, 2, …)"),
+        ({"who": [*"AABBCCDE"]}, "1 of 8 are not in the rater's table, 1 are only there (cluster D, 2, …)"),
         ({"loss": [None] * 8}, "rater Dr: rater_answers_nothing: a rater without an answer has no risk"),
         ({"loss": [0, 0, 1, 0, 0, 0, 7, None]}, "rater Dr: cluster D, 1: loss 7, expected a number 0 to 1"),
     ],

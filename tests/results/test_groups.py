@@ -87,10 +87,10 @@ def test_relabelling_the_groups_permutes_the_results() -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (["all"] * 8, "the group site has one level, all: it is everything"),
-        ([*"AABBCCDD"], "the group site has a level for each cluster: nothing is grouped by it"),
+        (["all"] * 8, "the group site has one level, all: expected two or more"),
+        ([*"AABBCCDD"], "the group site has a level for each cluster: it forms no groups"),
         ([0.5] * 8, "site holds the number 0.5: cut it, such as site:18,40,65"),
-        (["(none)"] * 8, r"site '\(none\)': units without a label are called so, call these otherwise"),
+        (["(none)"] * 8, r"site '\(none\)': this label is for units without a label, choose another"),
     ],
 )
 def test_a_grouping_that_groups_nothing_is_refused(column: list[Any], message: str) -> None:

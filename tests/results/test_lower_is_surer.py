@@ -82,8 +82,8 @@ def test_to_turn_a_signal_twice_would_turn_it_back():
     ("confidence", "lower", "message"),
     [
         ("entropy", "entropie", "no confidence asked for here is called entropie; did you mean entropy?"),
-        ("llm", "llm", "llm is made so that higher is surer: only a signal can be turned"),
-        ("secondary:llm+token_msp:average", "secondary:llm+token_msp:average", "only a signal can be turned"),
+        ("llm", "llm", "llm is more confident the higher it is: only a signal can be reversed"),
+        ("secondary:llm+token_msp:average", "secondary:llm+token_msp:average", "only a signal can be reversed"),
     ],
 )
 def test_only_a_signal_that_is_asked_for_can_be_turned(confidence, lower, message):

@@ -1,4 +1,4 @@
-"""Calibration: a fitted calibrator with what it was fitted on, for what, and how well it did. A JSON file."""
+"""The calibration file: a fitted calibrator, the run and the target it was fitted on, and its validation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -25,10 +25,10 @@ else:
 
 
 Text = Annotated[str, Field(min_length=1)]
-# A file names its method in full, by no alias.
+# A file has the full name of the method, not an alias.
 IsMethod = AfterValidator(lambda name: registered("calibration method", name, CALIBRATORS).name)
 IsTarget = AfterValidator(lambda name: registered("target", name, TARGETS).name)
-# What other scripts call the parameters, and the objects they keep them in.
+# Names that other scripts give to the parameters, and objects that contain them.
 _OTHER_NAMES = {
     "features": ("feature_names",),
     "temperature": ("T",),
@@ -44,20 +44,20 @@ _SCALARS = ("temperature", "intercept")
 
 
 class FittingTool(Tool):
-    """What made the file, the library it was fitted with among it."""
+    """The software that wrote the file, and the library that fitted the calibration."""
 
     scikit_learn: str
 
     @classmethod
-    def here(cls, command: str | None) -> Self:
-        """The installation at hand."""
+    def installed(cls, command: str | None) -> Self:
+        """The versions that are installed, and the command that is recorded."""
         from importlib.metadata import version  # noqa: PLC0415  (slow to import)
 
-        return cls(**Tool.here(command).model_dump(), scikit_learn=version("scikit-learn"))
+        return cls(**Tool.installed(command).model_dump(), scikit_learn=version("scikit-learn"))
 
 
 class FittedOn(Part):
-    """The run it was fitted on, as far as it is known."""
+    """The run that the calibrator was fitted on, as far as it is known."""
 
     path: str | None
     sha256: str | None
@@ -67,7 +67,7 @@ class FittedOn(Part):
 
 
 class Training(FittedOn):
-    """The run it was fitted on, and what was found there."""
+    """The run that the calibrator was fitted on, and the counts of its answered units."""
 
     n: Annotated[int, Field(ge=1)]
     clusters: Annotated[int, Field(ge=1)]
@@ -78,7 +78,7 @@ class Training(FittedOn):
 
 
 class Quality(Part):
-    """How good the numbers are as probabilities of the target. What is null has its reason under `undefined`."""
+    """How good the numbers are as probabilities of the target; a null has its reason in `undefined`."""
 
     nll: Annotated[float, Field(ge=0)] | None
     brier: Share | None
@@ -88,7 +88,7 @@ class Quality(Part):
 
 
 class Validation(Part):
-    """The same four numbers three times: before, on the data it was fitted on, and on people it had not seen."""
+    """Quality before calibration, after it on the training data, and cross-validated on held-out clusters."""
 
     as_given: Quality | None
     in_sample: Quality
@@ -99,7 +99,7 @@ class Validation(Part):
 
 
 class AnyCalibration(CheckedPart):
-    """A calibrator as it is applied, by whomever it was fitted."""
+    """A fitted calibrator with what is needed to apply it, from demur or from another script."""
 
     schema_version: Literal["1"] = "1"
     created_at: Time | None
@@ -125,17 +125,17 @@ class AnyCalibration(CheckedPart):
 
     @property
     def input_paths(self) -> list[str]:
-        """The file it was fitted on."""
+        """The path of the file that the calibrator was fitted on."""
         return [] if self.training.path is None else [self.training.path]
 
     @property
     def input_hashes(self) -> set[str]:
-        """The SHA-256 of that file, by which it is known wherever it is."""
+        """The SHA-256 of the file that the calibrator was fitted on."""
         return set() if self.training.sha256 is None else {self.training.sha256}
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """What goes in: the features, or the variant."""
+        """The names of the inputs: the features, or the variant."""
         return self.features or (self.variant or "",)
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
@@ -147,7 +147,7 @@ class AnyCalibration(CheckedPart):
 
 
 class Calibration(AnyCalibration, Tabular):
-    """A calibrator and everything a reader needs to trust or repeat it."""
+    """A calibrator that demur fitted, with all that is needed to check or repeat the fit."""
 
     created_at: Time
     tool: FittingTool
@@ -156,22 +156,22 @@ class Calibration(AnyCalibration, Tabular):
     warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        """What it predicts and its parameters in words, each with its name."""
+        """The target and the parameters, as pairs of a name and a text."""
         yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
         yield from self.model.describe(self.input_names)
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
-        """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
+        """Write the JSON file atomically, and never over the run it was fitted on or another input."""
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that was fitted and found, whenever and by whichever command."""
+        """A hash of the content without the time of creation and the tool."""
         chosen = self.model_dump(exclude={"created_at", "tool"})
         return strict_json.fingerprint(json_text(chosen).encode())
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """How good the numbers are before, on the data it was fitted on, and on clusters it had not seen."""
+        """The quality before calibration, on the training data, and cross-validated, one row each."""
         measured = ("as_given", "in_sample", "cross_validated")
         rows = {name: quality for name in measured if (quality := getattr(self.validation, name)) is not None}
         names = [name for name in Quality.model_fields if name != "undefined"]
@@ -183,19 +183,19 @@ class Calibration(AnyCalibration, Tabular):
 
     @property
     def text(self) -> str:
-        """The file, as it is written."""
+        """The text of the file."""
         return json_text(self.to_json())
 
 
 def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
-    """What the model sees of the columns: where it takes a probability, a spoken 1–5 has to be made into one."""
+    """The inputs of a model: for one that takes probabilities, a verbalized confidence of 1–5 is mapped to 0–1."""
     if not calibrator.takes_probabilities:
         return columns
     return {name: spoken_share(v) if name == "verbalized_confidence" else v for name, v in columns.items()}
 
 
 def load_calibration(path: str | Path) -> AnyCalibration:
-    """Read a calibration of demur or of another script; anything in it that does not make sense is one line."""
+    """Read a calibration file of demur or of another script; invalid content is a `UserError`."""
     return strict_json.read_as(path, lambda content: (calibration_of if _is_own(content) else _of_a_script)(content))
 
 
@@ -220,7 +220,7 @@ def _is_own(content: Any) -> bool:
 
 
 def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
-    """A calibration another script wrote; of how it was fitted, only the run is looked for."""
+    """A calibration of another script; besides the model, only the run it was fitted on is read."""
     method = calibration_method(content["method"])
     model = method.calibrator.from_json(_parameters(method.calibrator, content))
     if model.features is None:
@@ -244,7 +244,7 @@ def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
 
 
 def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters another script wrote, by any of their usual names, at the top or in the objects it keeps them in.
+    """The parameters that another script wrote, under any of their usual names, at the top level or in an object.
 
     A temperature is that of the verbalized confidence, unless the file names another feature.
     """
@@ -264,11 +264,11 @@ def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dic
 
 
 def _unwrapped(name: str, value: Any) -> Any:
-    """scikit-learn keeps one intercept as a list of one, and one row of coefficients as a matrix."""
+    """A parameter without the list that scikit-learn puts around one intercept or one row of coefficients."""
     wrapped = isinstance(value, list) and len(value) == 1 and (name in _SCALARS or isinstance(value[0], list))
     return value[0] if wrapped else value
 
 
 def calibration_schema() -> dict[str, Any]:
-    """The JSON Schema of the file."""
+    """The JSON Schema of the calibration file."""
     return schema_of(Calibration)

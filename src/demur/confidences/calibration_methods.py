@@ -1,4 +1,4 @@
-"""Calibration methods: what every calibrator is and can be asked, what it takes and predicts; registries of both."""
+"""The base class of calibrators, the registry of calibration methods, and the targets they can predict."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from demur.types import Floats, Integers
 
 
 class Calibrator:
-    """What all calibrators have in common: they are frozen, and can be written, read and described."""
+    """The base class of calibrators, which are frozen, and can be fitted, applied, written, read and described."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -26,7 +26,7 @@ class Calibrator:
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
-        """A calibrator fitted to features and what came of them."""
+        """A calibrator fitted to features and targets."""
         raise NotImplementedError
 
     def __call__(self, features: Any) -> Floats:
@@ -39,7 +39,7 @@ class Calibrator:
         if len(columns) != count:
             raise UserError(f"{len(columns)} features, expected {count}")
         if names is None and given is not None and count > 1:
-            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
+            raise UserError("this calibrator was fitted on a matrix without names: give a matrix, not named columns")
         return self._applied(*columns)
 
     def _applied(self, *columns: Floats) -> Floats:
@@ -47,14 +47,14 @@ class Calibrator:
 
     def to_json(self) -> dict[str, Any]:
         """The parameters as plain numbers."""
-        from pydantic import TypeAdapter  # noqa: PLC0415  (large, and targets alone do without)
+        from pydantic import TypeAdapter  # noqa: PLC0415  (large, and not needed for targets)
 
         self._check_fitted()
         return dict(TypeAdapter(type(self)).dump_python(self, mode="json"))
 
     @classmethod
     def from_json(cls, parameters: Mapping[str, Any]) -> Self:
-        """A calibrator from its parameters; each of them must be there and make sense."""
+        """A calibrator from its parameters, none of which may be missing or invalid."""
         from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
 
         from demur.files.strict_reading import one_line  # noqa: PLC0415
@@ -69,24 +69,24 @@ class Calibrator:
 
     @property
     def inputs(self) -> int:
-        """How many features it takes."""
+        """The number of features."""
         return len(self.features or (None,))
 
     def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Its parameters in words, each with its name; inputs are called by these names."""
+        """The parameters, as pairs of a name and a text; `names` are those of the inputs."""
         raise NotImplementedError
 
     def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (few need it)
-        """What to be careful about in the fit, given how well it tells right from wrong: a code and a sentence each."""
+        """Warnings about the fit, given its AUROC, as pairs of a code and a sentence."""
         return iter(())
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The inputs between which it is linear, if it is made of straight lines."""
+        """The inputs between which the calibrator is linear, if it is piecewise linear."""
         return ()
 
     def domain(self, low: float, high: float) -> tuple[float, float]:
-        """Where it is worth looking at, of an input between these bounds."""
+        """The range of the input to draw, within these bounds."""
         return low, high
 
     def _check_fitted(self) -> None:
@@ -96,9 +96,9 @@ class Calibrator:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationMethod:
-    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes.
+    """A method of `demur calibrate`: its name, its calibrator, and which inputs and targets it takes.
 
-    A `directed` one is fitted rising or falling, as it is told (`increasing`).
+    The `fit` of a `directed` method takes `increasing`, whether the fit is to rise or to fall.
     """
 
     name: str
@@ -126,12 +126,12 @@ def calibrator(name: str, title: str, **declared: Any) -> Callable[[_C], _C]:
 
 
 def method_names() -> list[str]:
-    """The names of all methods, each by its shortest."""
+    """The shortest name of each method."""
     return [min((method.name, *method.aliases), key=len) for method in CALIBRATORS.values()]
 
 
 def calibration_method(name: Any) -> CalibrationMethod:
-    """The method of that name or alias.
+    """The method with a name or an alias.
 
     >>> import demur.confidences.calibrators
     >>> calibration_method("temperature").title
@@ -147,9 +147,9 @@ _CLOSENESS = "an expected closeness, 1 where nothing is wrong"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a calibrated confidence is to predict: a number from 0 to 1 for every answer, 0 or 1 if `binary`.
+    """What a calibrated confidence predicts: a number from 0 to 1 for every answer, 0 or 1 if `binary`.
 
-    `expected` says what predicting it gives.
+    `expected` says in words what its prediction means.
     """
 
     name: str
@@ -192,15 +192,15 @@ TARGETS = {target.name: target for target in _ALL}
 
 
 def check_target(method: CalibrationMethod, target: Target) -> None:
-    """Most methods predict whether something is so: only some predict a number."""
+    """Refuse a target that is not 0 or 1 for a method that needs such targets."""
     if method.binary and not target.binary:
-        able = " and ".join(name for name, each in CALIBRATORS.items() if not each.binary)
-        yes_or_no = " or ".join(name for name, each in TARGETS.items() if each.binary)
-        raise UserError(f"the target {target.name} is for the method {able} only; use {yes_or_no}")
+        methods = " and ".join(name for name, other in CALIBRATORS.items() if not other.binary)
+        targets = " or ".join(name for name, other in TARGETS.items() if other.binary)
+        raise UserError(f"the target {target.name} is for the method {methods} only; use {targets}")
 
 
 def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
-    """The names of the features, if they have any, and their columns; of these names only, if some are given."""
+    """The names of the features, None for a matrix, and their columns; only those in `names`, if it is given."""
     if not isinstance(features, Mapping) and not hasattr(features, "columns"):
         return None, _unnamed(features)
     named = columns_of(features)
@@ -239,7 +239,7 @@ def _numbers(name: str, values: Any) -> Floats:
 def training_rows(
     features: Any, target: Any, *, binary: bool, several: bool = False
 ) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
-    """Names and columns of the features and the targets, sorted so that a fit does not depend on the order of rows."""
+    """Names and columns of the features, and the targets, sorted so that a fit does not depend on the order of rows."""
     names, columns = columns_by_name(features)
     if len(columns) != 1 and not several:
         raise UserError(f"{len(columns)} features, expected one")

@@ -1,9 +1,9 @@
-"""Calibrators: maps from features to the chance of being right. Fitted with numpy or scikit-learn, applied with numpy.
+"""Calibrators: functions from features to the chance of being right, fitted with numpy or scikit-learn.
 
-Features are columns by name (a dict or a frame), one column, or a matrix; a name is never matched by position.
+Features are columns by name (a dict or a frame), one column, or a matrix; named features are never matched by position.
 """
 
-# ruff: noqa: PLC0414  (names that belong to the same subject are given on)
+# ruff: noqa: PLC0414  (names that belong to the same subject are re-exported)
 
 import math
 from collections.abc import Iterator, Sequence
@@ -54,8 +54,8 @@ class TemperatureScalingCalibrator(Calibrator):
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
-        """Find the temperature. The log-likelihood is concave in 1/T, so there is one best."""
-        from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and applying needs none of it)
+        """Fit the temperature; the log-likelihood is concave in 1/T, so the optimum is unique."""
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and only fitting needs it)
 
         names, (probability,), outcome = training_rows(features, target, binary=True)
         odds, sign = _logit(probability), np.where(outcome == 1, 1.0, -1.0)
@@ -65,12 +65,12 @@ class TemperatureScalingCalibrator(Calibrator):
 
         ends = 1 / HOTTEST, 1 / COLDEST
         inside = minimize_scalar(surprise, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
-        best = min((1.0, *ends, float(inside)), key=surprise)  # 1 where all temperatures are alike
+        best = min((1.0, *ends, float(inside)), key=surprise)  # 1 if all temperatures are equally good
         return cls(1 / best, names)
 
     @property
     def at_bound(self) -> bool:
-        """Whether the best temperature lies at an end of the range that was searched."""
+        """Whether the temperature is at a bound of the search range."""
         return not COLDEST * (1 + 1e-6) < self.temperature < HOTTEST * (1 - 1e-6)
 
     def _applied(self, *columns: Floats) -> Floats:
@@ -83,13 +83,13 @@ class TemperatureScalingCalibrator(Calibrator):
         yield "temperature", f"{self.temperature:.6g}"
 
     def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002
-        """A temperature at a bound."""
+        """A warning if the temperature is at a bound."""
         if self.at_bound:
             text = f"the best temperature, {self.temperature:g}, lies at a bound: scaling does not fit these data"
             yield "at_bound", text
 
     def domain(self, low: float, high: float) -> tuple[float, float]:
-        """All probabilities, if nothing else bounds the input."""
+        """The bounds of the input, or all probabilities if it has none."""
         return (low, high) if math.isfinite(high - low) else (0.0, 1.0)
 
 
@@ -117,12 +117,12 @@ class _Weighted(Calibrator):
 
     @property
     def inputs(self) -> int:
-        """How many features it takes."""
+        """The number of features."""
         return len(self.coefficients)
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
-        """Standardise and solve."""
+        """Standardise the features and fit the coefficients."""
         names, columns, outcome = training_rows(features, target, binary=cls.binary, several=True)
         matrix = np.column_stack(columns)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -131,8 +131,8 @@ class _Weighted(Calibrator):
             which = shown(names[index]) if names else f"number {index + 1}"
             if not math.isfinite(spread):
                 raise UserError(f"the feature {which} has values too large to be standardised")
-            if not spread > 1e-12 * abs(mean[index]):  # rounding alone spreads no feature
-                raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
+            if not spread > 1e-12 * abs(mean[index]):  # a smaller spread is rounding error
+                raise UserError(f"the feature {which} is the same everywhere: it has no information, leave it out")
         coefficients, intercept = cls._solved((matrix - mean) / scale, outcome)
         return cls(names, _plain(mean), _plain(scale), _plain(coefficients), float(intercept))
 
@@ -141,7 +141,7 @@ class _Weighted(Calibrator):
         raise NotImplementedError
 
     def _weighted_sum(self, columns: Sequence[Floats]) -> Floats:
-        """Added up feature by feature: equal rows get equal bits, wherever they stand."""
+        """The linear predictor, summed feature by feature, so that equal rows give exactly equal numbers."""
         total = np.full(len(columns[0]), self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             for column, mean, scale, weight in zip(columns, self.mean, self.scale, self.coefficients, strict=True):
@@ -157,7 +157,7 @@ class _Weighted(Calibrator):
             yield name, f"coefficient {weight:.6g} of (input − {mean:.6g}) / {scale:.6g}"
 
     def domain(self, low: float, high: float) -> tuple[float, float]:
-        """Where most of the data was."""
+        """The range of most of the training data."""
         reach = _SPREADS * self.scale[0]
         return max(low, self.mean[0] - reach), min(high, self.mean[0] + reach)
 
@@ -181,9 +181,9 @@ class LogisticCalibrator(_Weighted):
 
     @classmethod
     def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
-        """Newton's method on the penalised negative log-likelihood: strictly convex, so there is one best.
+        """Newton's method on the penalised negative log-likelihood, which is strictly convex: the minimum is unique.
 
-        A step that would climb is halved; the slack is for rounding, which alone decides close to the end.
+        A step that increases it is halved; the tolerance is for rounding error close to the minimum.
         """
         if outcome.min() == outcome.max():
             raise UserError(f"every target is {outcome[0]:g}: there is nothing to tell apart")
@@ -209,7 +209,7 @@ class LogisticCalibrator(_Weighted):
         return _sigmoid(self._weighted_sum(columns))
 
     def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:
-        """Complete separation."""
+        """A warning about complete separation."""
         if auroc == 1:
             text = "right and wrong are told apart completely: nothing but the penalty bounds the coefficients"
             yield "separated", text
@@ -229,7 +229,7 @@ class LinearCalibrator(_Weighted):
 
     @classmethod
     def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
-        from sklearn.linear_model import Ridge  # noqa: PLC0415  (slow to import, applying needs none of it)
+        from sklearn.linear_model import Ridge  # noqa: PLC0415  (slow to import, and only fitting needs it)
 
         model = Ridge(alpha=PENALTY).fit(matrix, outcome)
         return model.coef_, model.intercept_
@@ -241,7 +241,7 @@ class LinearCalibrator(_Weighted):
 @calibrator("isotonic", "isotonic regression", directed=True)
 @dataclass(frozen=True, slots=True, config=STRICT)
 class IsotonicCalibrator(Calibrator):
-    """The best fit that only rises (or only falls): linear between its knots, level beyond them.
+    """The best monotonic fit: linear between its knots, constant beyond them.
 
     >>> calibrator = IsotonicCalibrator.fit([1, 2, 3, 4], [0, 1, 0, 1])
     >>> calibrator([0, 1, 1.5, 2, 3, 9]).tolist()
@@ -255,7 +255,7 @@ class IsotonicCalibrator(Calibrator):
     def __post_init__(self) -> None:
         if len(self.x) != len(self.y):
             raise ValueError(f"{len(self.x)} knots x and {len(self.y)} values y, expected as many of each")
-        if any(here <= before for before, here in pairwise(self.x)):
+        if any(right <= left for left, right in pairwise(self.x)):
             raise ValueError("the knots x are not in ascending order")
         steps = np.diff(self.y)
         if (steps < 0).any() and (steps > 0).any():
@@ -263,7 +263,7 @@ class IsotonicCalibrator(Calibrator):
 
     @classmethod
     def fit(cls, features: Any, target: Any, *, increasing: bool = True) -> Self:
-        """Fit with scikit-learn; not `increasing` is for a feature where lower means more confident."""
+        """Fit with scikit-learn; set `increasing` to false for a feature of which lower means more confident."""
         from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
 
         names, (column,), outcome = training_rows(features, target, binary=False)
@@ -275,12 +275,12 @@ class IsotonicCalibrator(Calibrator):
         return np.interp(column, self.x, self.y)
 
     def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (it has one input)
-        """How many knots there are, and where."""
+        """The number and the range of the knots."""
         yield "knots", f"{len(self.x)}, from {self.x[0]:.6g} to {self.x[-1]:.6g}"
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The inputs between which it is linear."""
+        """The inputs between which the calibrator is linear."""
         return self.x
 
 
@@ -290,7 +290,7 @@ def _logit(probability: Floats) -> Floats:
 
 
 def _sigmoid(odds: Floats) -> Floats:
-    """Without overflow at either end."""
+    """1 / (1 + exp(−odds)), without overflow."""
     small = np.exp(-np.abs(odds))
     return np.where(odds >= 0, 1 / (1 + small), small / (1 + small))
 

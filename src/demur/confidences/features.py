@@ -1,4 +1,4 @@
-"""Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
+"""Signals as numbers to compute with; a value that is absent, null or not a number is an error unless declared."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,14 +16,14 @@ from demur.types import Flags, Floats
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A signal that someone needs; what a null stands for, and a run that never had the signal. None: an error."""
+    """A signal that is needed, and the values that replace a null and an absent signal; None makes these errors."""
 
     signal: str
     null: float | None = None
     absent: float | None = None
 
     def problem(self, items: Items) -> str | None:
-        """Why the answered units of a run do not serve this need: the first place, and how many more."""
+        """The first answered unit without a usable value, and how many more there are; None if there is none."""
         column = items.signals.get(self.signal)
         if column is None:
             needed = items.answered if items.answered.any() else ~items.answered
@@ -39,7 +39,7 @@ class Need:
         return _at(items, bad, f"{self.signal} {literal(column.cell(int(np.argmax(bad))))}, expected a finite number")
 
     def numbers(self, items: Items) -> Floats:
-        """The signal of the answered units, with nulls and absence as declared. Only if there is no problem."""
+        """The signal of the answered units, with nulls and absence replaced; there must be no `problem`."""
         column = items.signals.get(self.signal)
         if column is None:
             return np.full(int(items.answered.sum()), self.absent)
@@ -52,19 +52,19 @@ def _at(items: Items, bad: Flags, complaint: str) -> str:
 
 
 def first_problem(needs: Iterable[Need], items: Items) -> str | None:
-    """Why a run does not serve all of these needs."""
+    """The first problem that a run has with any of these needs, or None."""
     return next(filter(None, (need.problem(items) for need in needs)), None)
 
 
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
-    """How many answered units have a null of each signal that something else stands for, where there are any."""
+    """The number of nulls that are replaced among the answered units, by signal, without zeros."""
     filled = [need.signal for need in needs if need.null is not None and need.signal in items.signals]
     nulls = {signal: items.number_of(items.signals[signal].is_(State.NULL) & items.answered) for signal in filled}
     return {signal: count for signal, count in nulls.items() if count}
 
 
 class Features(NamedTuple):
-    """One column per feature, one value per answered unit, and how many nulls were filled in each."""
+    """One column per feature, with one value per answered unit, and the number of nulls replaced in each."""
 
     columns: Mapping[str, Floats]
     nulls_filled: Mapping[str, int]
@@ -73,8 +73,8 @@ class Features(NamedTuple):
 class CalibratorFeatureExtractor:
     """Named signals as a calibrator's features.
 
-    A null becomes the cautious value its signal declares, and is counted; where none is declared it is an error, and so
-    are a signal that is absent and one that is not a number.
+    A null is replaced by the signal's declared cautious value, and counted. A null without such a value is an error,
+    and so is a signal that is absent or not a number.
 
     >>> extractor = CalibratorFeatureExtractor(["verbalized_confidence", "token_msp"])
     >>> extractor.extract({"token_msp": 0.9, "verbalized_confidence": None, "llm_evidence_count": 2})
@@ -99,8 +99,8 @@ class CalibratorFeatureExtractor:
             problem = need.problem(items)
             if problem:
                 no_number = need.null is None and " is null" in problem
-                way_out = "; no cautious number stands for it" if no_number else ""
-                raise UserError(f"feature {shown(need.signal)}: {problem}{way_out}")
+                reason = "; no cautious number stands for it" if no_number else ""
+                raise UserError(f"feature {shown(need.signal)}: {problem}{reason}")
         return Features({need.signal: need.numbers(items) for need in self.needs}, nulls_filled(self.needs, items))
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Fitting: a calibrator from a run, and how well it does on people it has not seen."""
+"""Fits a calibrator on a run, and validates it on clusters that it was not fitted on."""
 
 import hashlib
 import math
@@ -37,7 +37,7 @@ QUALITY = tuple(entry.name for entry in quantities("forecasts", "validation"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """What is to be fitted: a method, its inputs by name, and the target of every answered unit."""
+    """A method, its inputs by name, and the targets of the answered units."""
 
     items: Items
     method: CalibrationMethod
@@ -49,21 +49,21 @@ class _Task:
 
     @property
     def only(self) -> str | None:
-        """The name of the input, if there is just one."""
+        """The name of the input, if there is only one."""
         return next(iter(self.columns)) if len(self.columns) == 1 else None
 
     @property
     def falling(self) -> bool:
-        """Whether the one input is a signal that is more confident the lower it is."""
+        """Whether the only input is a signal of which lower means more confident."""
         return self.only in SIGNALS and self.variant is None and SIGNALS[self.only].lower_is_more_confident
 
     def given(self, rows: Any = slice(None)) -> Any:
-        """Features go in by their names; a variant is one column, whatever it is called."""
+        """The inputs of some units: features by name, or a variant as one column without a name."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         return columns if self.variant is None else columns[self.variant]
 
     def fitted(self, rows: Any = slice(None)) -> Calibrator:
-        """The calibrator of these units."""
+        """The calibrator fitted on some units."""
         direction = {"increasing": not self.falling} if self.method.directed else {}
         return self.method.calibrator.fit(self.given(rows), self.outcome[rows], **direction)
 
@@ -81,9 +81,9 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
 ) -> Calibration:
     """Fit a calibrator on the answered units of a run.
 
-    Give `features`, names of signals, or `variant`, a confidence variant to be made into a probability. The target is
-    `correctness` unless said otherwise, and `loss` for the method `linear`. How well it does is measured on the units
-    it was fitted on, and, with clusters split into folds, on clusters it was not fitted on.
+    Give `features`, names of signals, or `variant`, a confidence variant to turn into a probability. The default target
+    is `correctness`, or `loss` for the method `linear`. The quality is measured on the training data, and by
+    cross-validation over folds of clusters.
     """
     check_kind("calibrate", items, Items, "read_items(path) or read_table(frame) makes it")
     task = _task(items, method, features, variant, target)
@@ -101,7 +101,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     try:
         return Calibration(
             created_at=now() if created_at is None else created_at,
-            tool=FittingTool.here(command),
+            tool=FittingTool.installed(command),
             method=task.method.name,
             features=tuple(task.columns) if variant is None else None,
             variant=variant,
@@ -119,10 +119,11 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
 
 
 def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -> Quality:
-    """How good probabilities are, in four numbers; what is undefined has a reason.
+    """The quality of probabilities in four numbers; an undefined one has a reason.
 
-    Ranks are compared within a `fold` only. Each fold has a calibrator of its own, and one fitted without those who
-    were right most often gives everybody less: across folds, the right answers would seem to be ranked last.
+    The AUROC compares ranks only within a `fold`. Each fold has a calibrator of its own, and one that was fitted
+    without the clusters that were right most often gives lower values to all: compared across folds, right answers
+    would seem to be ranked last.
     """
     forecasts = Forecasts.of(probability, outcome)
     values = {name: float(Measure.of(name)(forecasts)[0]) for name in QUALITY}
@@ -148,21 +149,21 @@ def _task(items: Items, method: str, features: Sequence[str] | None, variant: st
         raise unknown("confidence variant to calibrate", variant, VARIANTS)
     columns, filled = calibration_inputs(items, features, variant)
     if len(columns) > 1 and not wanted.several_inputs:
-        able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
-        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
+        methods = " and ".join(name for name, other in CALIBRATORS.items() if other.several_inputs)
+        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {methods} take several")
     inputs = model_inputs(wanted.calibrator, columns)
     if wanted.calibrator.takes_probabilities:
-        single = {name: each.calibrator for name, each in CALIBRATORS.items() if not each.several_inputs}
-        others = " or ".join(name for name, each in single.items() if not each.takes_probabilities)
-        way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
-        check_probabilities(items, *next(iter(inputs.items())), way_out)
+        single = {name: other.calibrator for name, other in CALIBRATORS.items() if not other.several_inputs}
+        others = " or ".join(name for name, kind in single.items() if not kind.takes_probabilities)
+        hint = f"; {wanted.title} takes probabilities, for other numbers take {others}"
+        check_probabilities(items, *next(iter(inputs.items())), hint)
     return _Task(items, wanted, variant, inputs, filled, predicted.name, predicted.values(items))
 
 
 def fold_of(ids: Sequence[int | str], folds: int) -> Indices:
     """The fold of each cluster: the rank of the SHA-256 of its id among all of them, modulo the number of folds.
 
-    No library, seed or order of the rows enters: everybody splits the same people alike.
+    The folds depend on no library, seed or order of rows, so that the same clusters are always split alike.
 
     >>> fold_of([300, 301, 302, 303], 2).tolist()
     [1, 0, 1, 0]
@@ -187,7 +188,7 @@ def _validation(task: _Task, values: Floats, folds: int) -> Validation:
 
 
 def _out_of_fold(task: _Task, folds: int) -> tuple[Floats, Indices, str | None]:
-    """Each unit's value by a calibrator fitted without its cluster, and its fold; or why that cannot be."""
+    """Each unit's value by a calibrator fitted without its fold, the folds, and the reason if a fit is impossible."""
     if type(folds) is not int or folds < _FEWEST_FOLDS:
         raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")
     clusters, position = np.unique(task.items.cluster[task.items.answered], return_inverse=True)

@@ -1,4 +1,4 @@
-"""Grading: every answered unit is given its loss and its confidence, from a run or from columns."""
+"""Grading: the loss and the confidence of every answered unit, from a run or from columns."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Values = list[Any] | NDArray[Any]
 
 
 def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
-    """Give every answered unit of a run its loss and its confidence.
+    """The loss and the confidence of every answered unit of a run.
 
-    Without the name of a loss it is `given` where a table gives losses, and `abs_norm` elsewhere. The confidence is the
-    name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
-    order of the items. Calibrated variants need the `calibration`.
+    The default loss is `given` for a table of losses, and otherwise `abs_norm`. The confidence is the name of a variant
+    or of a signal, a `Confidence`, or a column of one number per unit in the order of the items. Calibrated variants
+    need the `calibration`.
     """
     check_kind("grade", items, Items, "read_items(path) or read_table(frame) makes it; columns are for grade_units")
     name, answered = loss_of(items, loss), items.answered
@@ -71,7 +71,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
 
 
 def losses_of(items: Items, name: str) -> Losses:
-    """The loss of every unit: as a table gives it, or by its name; of what is not answered it means nothing."""
+    """The loss of every unit, as the table has it or computed by name; it is defined only for answered units."""
     if items.losses is not None:
         return items.losses
     chosen, bounds = loss_named(name), items.instrument
@@ -91,12 +91,11 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
 ) -> Graded:
     """Units given as columns of equal length, with their losses and confidences.
 
-    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs` if none is
-    named). None or NaN as a loss or a prediction is an abstention, and then the
-    confidence is not looked at. `clusters` says whom each unit was sampled with (a participant's id, say); without it
-    every unit was sampled by itself. With `data`, a frame or a dict of columns, columns may be given by name. An
-    `instrument` bounds the scores, and a normalised loss divides by its range. For `zero_one` without one, truths and
-    predictions may be any labels.
+    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (by default `abs`).
+    None or NaN as a loss or a prediction is an abstention, and its confidence is ignored. `clusters` has the sampled
+    unit that each row belongs to, for example a participant's id; without it every unit is a cluster of its own. With
+    `data`, a frame or a dict of columns, columns may be given by name. An `instrument` bounds the scores, and a
+    normalised loss divides by its range. For `zero_one` without one, truths and predictions may be any labels.
 
     With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
 
@@ -110,13 +109,13 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
         return grade(data, loss=loss_of(data, loss, usual="abs"), confidence=confidence)
     column = _column_finder(data)
     _check_same_index(confidence, loss, truth, prediction, clusters)
-    owners = None if clusters is None else checked_ids(column(clusters), "cluster")
+    ids = None if clusters is None else checked_ids(column(clusters), "cluster")
     if truth is None and prediction is None:
         if loss is None or (isinstance(loss, str) and data is None):
             raise UserError("give a column of losses, or truth and prediction (and, if not abs, the name of a loss)")
         if instrument is not None:
             raise UserError("an instrument bounds truth and prediction; a column of losses has no use for it")
-        return _graded(_given_losses(column(loss)), column(confidence), owners, {"loss_name": "as given"})
+        return _graded(_given_losses(column(loss)), column(confidence), ids, {"loss_name": "as given"})
     if truth is None or prediction is None:
         raise UserError("truth and prediction come together; or give a column of losses alone")
     if loss is not None and not isinstance(loss, str):
@@ -125,7 +124,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
     bounds = None if instrument is None else instrument_of(instrument)
     losses = _losses(column(truth), column(prediction), chosen, bounds)
     facts = {"divisor": chosen.divisor(bounds), "loss_name": chosen.name, "largest_loss": chosen.largest(bounds)}
-    return _graded(losses, column(confidence), owners, facts)
+    return _graded(losses, column(confidence), ids, facts)
 
 
 def risk_coverage(confidence: Any, **columns: Any) -> Curve:
@@ -149,7 +148,7 @@ def measure(confidence: Any, *, metrics: str | Iterable[str | Measure] | None = 
 
 
 def _column_finder(data: Any) -> Callable[[Any], Values]:
-    """How a given column becomes values: by name from `data` if it is a name, as it is otherwise."""
+    """The function that gives the values of a column, which is a name in `data` or the values themselves."""
     if data is None:
         return plain_values
     columns = columns_of(data)
@@ -165,24 +164,24 @@ def _column_finder(data: Any) -> Callable[[Any], Values]:
 
 
 def _check_same_index(*columns: Any) -> None:
-    """Two pandas series in different orders would be matched by position, against everything pandas stands for."""
+    """Refuse pandas series with different indexes: columns are matched by position, which would ignore them."""
     indexes = [column.index for column in columns if hasattr(getattr(column, "index", None), "equals")]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
         raise UserError("the pandas columns have different indexes; align them first, or pass values (to_numpy())")
 
 
 def _given_losses(values: Values) -> Column:
-    """A column of losses; right or wrong as a bool is a loss of 0 or 1."""
+    """A column of losses; a bool is a loss of 0 or 1."""
     if isinstance(values, list) and any(type(value) is bool for value in values):
         values = [int(value) if type(value) is bool else value for value in values]
     losses = Column.from_sequence(values)
-    unreadable = ~(losses.usable() | losses.abstains())
-    losses.refuse(unreadable, "loss", "a finite number, or None or NaN for an abstention", _unit)
+    wrong = ~(losses.usable() | losses.abstains())
+    losses.refuse(wrong, "loss", "a finite number, or None or NaN for an abstention", _unit)
     return losses
 
 
 def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instrument | None) -> Column:
-    """Numerators of the loss where there is a prediction; null or NaN where there is none."""
+    """The numerators of the loss; null or NaN where there is no prediction."""
     check_lengths({"truth": truth, "prediction": prediction})
     right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
     if loss.of_labels and bounds is None and (right.other or answer.other):
@@ -200,8 +199,8 @@ def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instr
 
 
 def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
-    """Labels as numbers that are equal exactly where the labels are."""
-    labels = [label for label in (*truth, *prediction) if not _gone(label)]
+    """Truths and predictions with each distinct label replaced by a number."""
+    labels = [label for label in (*truth, *prediction) if not _is_abstention(label)]
     if len(kinds := {type(label) for label in labels}) > 1:
         named = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise UserError(f"labels are of different types ({named}): 1 and '1' would never be equal")
@@ -209,16 +208,19 @@ def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Col
         number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
-    numbers = [[label if _gone(label) else number[label] for label in column] for column in (truth, prediction)]
-    return Column.of(numbers[0]), Column.of(numbers[1])
+
+    def numbered(column: list[Any]) -> Column:
+        return Column.of([label if _is_abstention(label) else number[label] for label in column])
+
+    return numbered(truth), numbered(prediction)
 
 
-def _gone(label: object) -> bool:
+def _is_abstention(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
-def _graded(losses: Column, confidence: Values, owners: list[int | str] | None, facts: Mapping[str, Any]) -> Graded:
-    check_lengths({"units": losses, "confidence": confidence, "clusters": losses if owners is None else owners})
+def _graded(losses: Column, confidence: Values, ids: list[int | str] | None, facts: Mapping[str, Any]) -> Graded:
+    check_lengths({"units": losses, "confidence": confidence, "clusters": losses if ids is None else ids})
     if not len(losses):
         raise UserError("the columns are empty: there is nothing to evaluate")
     abstained, ranking = losses.abstains(), Column.from_sequence(confidence)
@@ -227,10 +229,10 @@ def _graded(losses: Column, confidence: Values, owners: list[int | str] | None, 
     with np.errstate(over="ignore"):
         too_large = ~abstained & np.isinf(losses.values * float(units) ** 2)
     losses.refuse(too_large, "loss", f"one small enough to be summed over {units} units", _unit)
-    if owners is None:
+    if ids is None:
         clusters = Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))
     else:
-        clusters = Clusters.of(owners, ~abstained)
+        clusters = Clusters.of(ids, ~abstained)
     return Graded(
         units=units,
         loss=losses.values[~abstained],

@@ -1,7 +1,7 @@
-"""Signals from raw model output: what whoever produces a run file computes while the tokens are still at hand.
+"""Signals from raw model output, for programs that produce run files.
 
-Tokens are what chat endpoints return as `logprobs.content`: one entry per generated token, with its `logprob` and the
-`top_logprobs` of the most likely tokens at its position. Log-probabilities are natural logarithms.
+Tokens have the format in which chat endpoints return `logprobs.content`: one entry per generated token, with its
+`logprob` and the `top_logprobs` of the most likely tokens at its position. Log-probabilities are natural logarithms.
 """
 
 import math
@@ -43,7 +43,7 @@ def token_msp(logprobs: Sequence[float]) -> float:
 
 
 def token_pe(top_logprobs: Sequence[Any]) -> float:
-    """Mean entropy, in nats, over the most likely tokens at each place, renormalised to 1.
+    """Mean entropy, in nats, of the most likely tokens at each position, with probabilities renormalised to sum to 1.
 
     >>> round(token_pe([[math.log(0.4), math.log(0.4)]]) / math.log(2), 12)
     1.0
@@ -56,7 +56,7 @@ def token_pe(top_logprobs: Sequence[Any]) -> float:
 
 
 def token_energy(top_logprobs: Sequence[Any]) -> float:
-    """Mean log of the probability mass that the most likely tokens at each place hold together.
+    """Mean log of the total probability of the most likely tokens at each position.
 
     >>> round(token_energy([[math.log(0.5), math.log(0.25)]]), 12) == round(math.log(0.75), 12)
     True
@@ -67,9 +67,9 @@ def token_energy(top_logprobs: Sequence[Any]) -> float:
 def consistency_signals(samples: Sequence[int | None]) -> dict[str, float | int | None]:
     """How much repeated samples of one answer agree; None is a sample that abstained.
 
-    The modal score is the most frequent one; of several, abstention first, then the smallest. The modal confidence is
-    its share of all samples. The standard deviation is that of the population of numeric samples, 0 with fewer than
-    two.
+    The modal score is the most frequent one; among equally frequent ones, abstention, or else the smallest. The modal
+    confidence is its share of all samples. The standard deviation is that of the numeric samples, with their number as
+    the divisor, and 0 if there are fewer than two.
 
     >>> consistency_signals([2, 2, 1, None])
     {'consistency_modal_score': 2, 'consistency_modal_confidence': 0.5, 'consistency_score_std': 0.4714045207910317, \
@@ -92,7 +92,7 @@ def _listed(what: str, values: Any) -> list[Any]:
 
 
 def _tops(top_logprobs: Any) -> Iterator[list[float]]:
-    """Log-probabilities of each place, given as numbers, objects with a logprob, or a mapping from token to it."""
+    """The log-probabilities at each position, given as numbers, as objects with `logprob`, or as a mapping by token."""
     for token, given in enumerate(_listed("tokens", top_logprobs)):
         entries = list(given.values()) if isinstance(given, Mapping) else given
         if isinstance(entries, str) or not hasattr(entries, "__iter__") or not entries:
@@ -107,7 +107,7 @@ def _tops(top_logprobs: Any) -> Iterator[list[float]]:
 
 
 def _logprob(value: Any, where: str, index: int) -> float:
-    if type(value) is float and -_HUGE < value <= 0:  # an answer has hundreds of tokens, each with alternatives
+    if type(value) is float and -_HUGE < value <= 0:  # the usual case, which occurs very often
         return value
     value = plain(value)
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _HUGE

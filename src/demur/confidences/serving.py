@@ -1,4 +1,4 @@
-"""Confidences: how confident a system was of each answer, by name.
+"""Confidences of a run by name.
 
 A name is that of a registered variant, of a signal, or of a combination: `secondary:a+b:average` (or `product`) of two
 variants, or `calibrated:a` of a variant and a calibration fitted for it.
@@ -32,7 +32,7 @@ _SECONDARY = f"secondary:<variant>+<variant>:<{'|'.join(_COMBINE)}>"
 
 @dataclass(frozen=True, slots=True)
 class _Calibrated:
-    """A calibration applied to the signals or to the variant it was fitted on."""
+    """A calibration applied to the signals or to the variant that it was fitted on."""
 
     name: str
     calibration: AnyCalibration
@@ -56,7 +56,7 @@ class _Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class _Secondary:
-    """Two confidences combined into one, before either is rounded: rounding twice would split what is equal."""
+    """Two confidences combined before they are rounded, because rounding twice would make equal values differ."""
 
     name: str
     parts: tuple[Maker, Maker]
@@ -70,9 +70,9 @@ class _Secondary:
         first, second = (part.of(items) for part in self.parts)
         with np.errstate(over="ignore"):
             combined = self.combine(first.values, second.values)
-        turned = (first.values < 0) & (second.values < 0) & (combined > 0)
-        if turned.any():
-            unit = items.place(int(np.argmax(turned)))
+        reversed_ = (first.values < 0) & (second.values < 0) & (combined > 0)
+        if reversed_.any():
+            unit = items.place(int(np.argmax(reversed_)))
             raise UserError(f"{self.name}: {unit}: two negative confidences would make a high one; take the average")
         values = spread(self.name, items, combined[items.answered])
         filled = {**first.nulls_filled, **second.nulls_filled}
@@ -80,7 +80,7 @@ class _Secondary:
 
 
 class _Signal(Variant):
-    """A signal that is no variant, taken as it is."""
+    """A signal that is used as a confidence unchanged."""
 
     __slots__ = ()
 
@@ -91,53 +91,53 @@ class _Signal(Variant):
         return first_problem(self.needs, items)
 
 
-Maker = Variant | _Calibrated | _Secondary  # a composite one is rounded once, at the end
+Maker = Variant | _Calibrated | _Secondary  # composite ones are rounded once, at the end
 
 
 def confidence(items: Items, name: str, calibration: AnyCalibration | None = None) -> Confidence:
     """The confidence of every unit of a run, by the name of a variant, of a combination, or of a signal.
 
-    Of two things called the same, a variant and a signal, the variant is meant: `token_pe` is 1/(1 + the signal).
+    If a variant and a signal have the same name, it means the variant: `token_pe` is 1/(1 + the signal).
     """
     source = _source(name, calibration, items)
     problem = source.problem(items)
     if problem:
-        able = [each for each, reason in served(items, calibration).items() if reason is None]
-        raise UserError(f"{shown(name)}: {problem}; {can_serve(items, able)}")
-    made = source.of(items)
-    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
+        variants = [variant for variant, reason in served(items, calibration).items() if reason is None]
+        raise UserError(f"{shown(name)}: {problem}; {can_serve(items, variants)}")
+    result = source.of(items)
+    return replace(result, values=np.round(result.values, DECIMALS)) if source.composite else result
 
 
 def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
-    """What a calibrator of features, or else of a variant, gets: columns of the answered units."""
+    """The inputs of a calibrator, columns of the answered units: its features, or its variant."""
     if variant is None:
         return CalibratorFeatureExtractor(features or ())(items)
-    made = confidence(items, variant)
-    return Features({variant: made.values[items.answered]}, made.nulls_filled)
+    column = confidence(items, variant)
+    return Features({variant: column.values[items.answered]}, column.nulls_filled)
 
 
 def can_serve(items: Items, variants: Sequence[str]) -> str:
-    """What a run can be ranked by, in words: variants, and signals of its own by their names."""
+    """The confidences that a run can serve, in words: variants, and undeclared signals by their names."""
     own = [shown(name) for name, column in items.signals.items() if name not in SIGNALS and column.usable().any()]
-    also = f"; signals of its own, by name: {', '.join(own)}" if own else ""
-    return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
+    signals = f"; signals of its own, by name: {', '.join(own)}" if own else ""
+    return f"this run can serve: {', '.join(variants) or 'no variant'}{signals}"
 
 
 def usual_signals() -> frozenset[str]:
-    """The signals that the default confidences cannot do without."""
+    """The signals that the default confidences require."""
     return frozenset(need.signal for name in DEFAULT for need in VARIANTS[name].needs if need.absent is None)
 
 
 def only_signal(items: Items) -> str | None:
-    """The one signal that is a number of every answer, where the default confidences cannot be served."""
+    """The only signal that is a number for every answer, if the run cannot serve the default confidences."""
     if all(_source(name, None).problem(items) is None for name in DEFAULT):
         return None
-    able = [name for name, column in items.signals.items() if column.usable()[items.answered].all()]
-    return able[0] if len(able) == 1 else None
+    numeric = [name for name, column in items.signals.items() if column.usable()[items.answered].all()]
+    return numeric[0] if len(numeric) == 1 else None
 
 
 def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str, str | None]:
-    """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
+    """The reason why a run cannot serve a variant, or None if it can, for every variant by name."""
     reasons: dict[str, str | None] = {}
     for name in _names(calibration):
         try:
@@ -150,15 +150,15 @@ def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str,
 def chosen(
     items: Items, names: str, calibration: AnyCalibration | None = None
 ) -> tuple[dict[str, Confidence], dict[str, str]]:
-    """The confidences a list asks for, and those `all` leaves out with the reason.
+    """The confidences in a list of names separated by commas, and the reasons for those that `all` leaves out.
 
     `default` is `llm,total_evidence`; `all` is every variant that the run, and the calibration if there is one, serve.
-    A signal whose own name has commas in it is meant as a whole.
+    The name of a signal that contains commas is not split.
     """
     if names == "all":
         reasons = served(items, calibration)
-        made = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
-        return made, {name: reason for name, reason in reasons.items() if reason is not None}
+        able = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
+        return able, {name: reason for name, reason in reasons.items() if reason is not None}
     parts = (names,) if names in items.signals else tuple(part.strip() for part in names.split(","))
     listed = DEFAULT if names == "default" else parts
     if "" in listed:
@@ -169,11 +169,9 @@ def chosen(
 
 
 def signals_for(items: Items, names: str) -> list[str]:
-    """The signals of a run that confidences are made of, named as `chosen` takes them.
-
-    A calibrated confidence is made of a signal when it is evaluated.
-    """
-    wanted = dict.fromkeys(each for name in chosen(items, names)[0] for each in _signals(_source(name, None, items)))
+    """The signals of a run that the confidences `names`, as in `chosen`, are computed from, except calibrated ones."""
+    sources = (_source(name, None, items) for name in chosen(items, names)[0])
+    wanted = dict.fromkeys(signal for source in sources for signal in _signals(source))
     return [name for name in wanted if name in items.signals]
 
 
@@ -203,7 +201,7 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
         if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
             raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
         if how not in _COMBINE:
-            raise unknown("way to combine two variants", how, _COMBINE)
+            raise unknown("combination of two variants", how, _COMBINE)
         first, second = (_source(part, calibration) for part in parts)
         return _Secondary(name, (first, second), _COMBINE[how])
     if items is not None and name in items.signals:
@@ -214,7 +212,7 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
 
 
 def _fitting(name: str, calibration: AnyCalibration | None) -> AnyCalibration:
-    """The calibration, if it was fitted for what the name says."""
+    """The calibration, checked to be fitted for the confidence of this name."""
     if calibration is None:
         raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")
     fitted_on = f"the variant {calibration.variant}" if calibration.variant else ", ".join(calibration.features or ())

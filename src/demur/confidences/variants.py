@@ -1,4 +1,4 @@
-"""Variants: confidences made from signals, each a registered function of columns. Higher is more confident."""
+"""Variants: confidences computed from signals by registered functions of columns. Higher is more confident."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confidence:
-    """The confidence of every unit of a run (nan where the system abstained), and what was put in for a null.
+    """The confidence of every unit of a run, nan where the system abstained, and the number of nulls replaced.
 
-    Where a calibration made it, `inputs` holds what it was made from. Where `lower_is_surer`, the values are the
-    negatives of a signal, so that higher is more confident everywhere. One that `is_probability` is the chance of being
-    right, as the system sees it.
+    `inputs` are the columns that a `calibration` was applied to. With `lower_is_surer` the values are the negatives of
+    a signal, so that higher is more confident in any case. With `is_probability` the confidence is the chance of being
+    right, as the system estimates it.
     """
 
     name: str
@@ -42,11 +42,11 @@ class Confidence:
     is_probability: bool = False
 
     def turned(self) -> Confidence:
-        """The same signal, read the other way round; a variant says itself which way it is read."""
+        """The confidence with the opposite sign, for a signal of which lower means more confident."""
         if self.name in VARIANTS or self.calibration is not None or self.name.startswith("secondary:"):
-            raise UserError(f"{shown(self.name)} is made so that higher is surer: only a signal can be turned")
+            raise UserError(f"{shown(self.name)} is more confident the higher it is: only a signal can be reversed")
         if self.is_probability:
-            raise UserError(f"{shown(self.name)} is declared the chance of being right, of which higher is surer")
+            raise UserError(f"{shown(self.name)} is declared the chance of being right: it cannot be reversed")
         return replace(self, values=-self.values, lower_is_surer=True)
 
 
@@ -54,16 +54,16 @@ MERGED = "{inputs} different inputs become {outputs} different confidences: fewe
 
 
 def distinct(columns: Iterable[Floats]) -> int:
-    """How many different rows the columns hold: the operating points there can be."""
+    """The number of distinct rows of the columns, which is the largest possible number of operating points."""
     return len(np.unique(np.column_stack([*columns]), axis=0))
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A registered function of signals. `low` and `high` bound what it gives; `composite` ones are rounded.
+    """A registered function of signals; `low` and `high` bound its values, and those of a `composite` are rounded.
 
-    Sums that are equal on paper differ in their last bits: 0.4·0.75 and 0.3·1. Rounded to 12 decimals they are one
-    plateau.
+    Sums that are equal in exact arithmetic, such as 0.4·0.75 and 0.3·1, differ in their last bits; rounded to 12
+    decimals they are equal, and one plateau.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Variant:
 
     @property
     def meaning(self) -> str:
-        """What it is, in one line."""
+        """The first line of the function's docstring."""
         return (self.function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
 
     @property
@@ -85,11 +85,11 @@ class Variant:
         return self.higher_is_more_confident and self.low >= 0 and self.high <= 1
 
     def problem(self, items: Items) -> str | None:
-        """Why a run cannot serve it: the first signal that is missing or null without a meaning."""
+        """The reason why a run cannot serve the variant: the first signal that is missing, null or not a number."""
         return first_problem(self.needs, items)
 
     def of(self, items: Items) -> Confidence:
-        """The confidence of a run that can serve it, not yet rounded."""
+        """The confidence of a run without a `problem`, not yet rounded."""
         values = spread(self.name, items, self.function(*(need.numbers(items) for need in self.needs)))
         checked = np.round(values, DECIMALS) if self.composite else values
         outside = (checked < self.low) | (checked > self.high)
@@ -113,8 +113,9 @@ def variant(
 ) -> Callable[[_F], _F]:
     """Register a function of signal columns as a confidence variant.
 
-    It gets one array per signal, answered units only and nulls as the `Need` declares, and gives an array. Values out
-    of bounds are an error. If higher is not more confident, the confidence is the negative of what it gives.
+    The function gets one array per signal, of the answered units, with nulls replaced as the `Need` declares, and
+    returns an array. Values out of bounds are an error. If higher is not more confident, the confidence is the negative
+    of the result.
 
     >>> @variant("twice_the_evidence", "llm_evidence_count", bounds=(0, math.inf))
     ... def twice_the_evidence(count):
@@ -129,8 +130,8 @@ def variant(
         raise UserError(f"no variant can be called {shown(name)}: the name is taken")
 
     def register(function: _F) -> _F:
-        wanted = tuple(Need(need) if isinstance(need, str) else need for need in needs)
-        VARIANTS[name] = Variant(name, wanted, function, *bounds, composite, higher_is_more_confident)
+        declared = tuple(Need(need) if isinstance(need, str) else need for need in needs)
+        VARIANTS[name] = Variant(name, declared, function, *bounds, composite, higher_is_more_confident)
         return function
 
     return register
@@ -145,12 +146,12 @@ _SHARE = (0.0, 1.0)
 
 
 def evidence_share(count: Floats) -> Floats:
-    """Evidence as a share: three pieces or more are all there is to ask for."""
+    """Evidence as a share: three pieces or more count as 1."""
     return np.minimum(count, 3) / 3
 
 
 def _unchanged(name: str, need: Need, meaning: str, bounds: tuple[float, float] = _UNBOUNDED) -> None:
-    """Register a signal that is a confidence as it is."""
+    """Register a signal that is used as a confidence unchanged."""
 
     def function(signal: Floats) -> Floats:
         return signal
@@ -224,17 +225,17 @@ def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> 
     return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * np.clip(similarity, 0, 1)
 
 
-def check_probabilities(items: Items, name: str, values: Floats, way_out: str) -> None:
-    """Values of the answered units are probabilities, or an error names the first that is not, and a way out."""
+def check_probabilities(items: Items, name: str, values: Floats, hint: str) -> None:
+    """Check that values of the answered units are probabilities; the error ends in a hint."""
     outside = np.flatnonzero((values < 0) | (values > 1))
     if outside.size:
         unit = items.place(int(np.flatnonzero(items.answered)[outside[0]]))
         text = f"{unit}: {shown(name)} {values[outside[0]]:g}, expected a number from 0 to 1"
-        raise UserError(and_more(text, outside.size) + way_out)
+        raise UserError(and_more(text, outside.size) + hint)
 
 
 def spread(name: str, items: Items, answers: Any) -> Floats:
-    """Values of the answered units spread over all units, nan elsewhere; each must be a finite number."""
+    """A value per unit from finite values of the answered units; nan for the other units."""
     column = Column.from_sequence(answers)
     answered = np.flatnonzero(items.answered)
     if len(column) != len(answered):

@@ -1,4 +1,4 @@
-"""What thresholds accept, cluster by cluster: the sums every decision is made of."""
+"""The sums of accepted units and their losses in each cluster, for a threshold."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from demur.types import Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Accepted:
-    """Accepted units and their loss numerators in each cluster, of how many units, over which divisor.
+    """The accepted units of each cluster, their summed loss over `divisor`, and all units of the cluster.
 
-    `largest` is the largest loss there can be, None where nothing bounds it.
+    `largest` is the largest possible loss, None if there is no bound; `below_0` says whether any loss is negative.
     """
 
     count: Integers
@@ -33,45 +33,45 @@ class Accepted:
 
     @classmethod
     def of(cls, graded: Graded, threshold: float | Floats) -> Accepted:
-        """By one threshold on the confidence, or by one for each cluster; infinity accepts nothing."""
+        """The units accepted by one threshold on the confidence, or by one per cluster; infinity accepts nothing."""
         clusters = graded.grouped
-        owner, size = clusters.of_answer, len(clusters.ids)
-        taken = graded.confidence >= (threshold[owner] if isinstance(threshold, np.ndarray) else threshold)
-        counts = None if graded.count is None else graded.count[taken]
+        cluster, size = clusters.of_answer, len(clusters.ids)
+        accepted = graded.confidence >= (threshold[cluster] if isinstance(threshold, np.ndarray) else threshold)
+        counts = None if graded.count is None else graded.count[accepted]
         loss = np.zeros(size, graded.loss.dtype)
-        np.add.at(loss, owner[taken], graded.loss[taken] * (1 if counts is None else counts))
+        np.add.at(loss, cluster[accepted], graded.loss[accepted] * (1 if counts is None else counts))
         largest = None if graded.largest_loss is None else Fraction(graded.largest_loss) / graded.divisor
-        count, below_0 = summed(owner[taken], counts, size), bool((graded.loss < 0).any())
+        count, below_0 = summed(cluster[accepted], counts, size), bool((graded.loss < 0).any())
         return cls(count, loss, clusters.units, graded.divisor, largest, below_0)
 
     @cached_property
     def pairs(self) -> dict[tuple[int, Fraction], int]:
-        """How many clusters there are of each number of accepted units and summed loss."""
+        """The number of clusters with each pair of accepted units and summed loss."""
         counted = Counter(zip(self.count.tolist(), self.loss.tolist(), strict=True))
         return {(count, Fraction(loss) / self.divisor): times for (count, loss), times in counted.items()}
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(self.units)
 
     @property
     def risk(self) -> Ratio:
-        """The loss of what is accepted over how much is."""
+        """The risk: the loss of the accepted units over their number."""
         largest = None if self.largest is None else float(self.largest)
         return Ratio(self.loss, self.count, self.divisor, largest, self.below_0)
 
     @property
     def generalized_risk(self) -> Ratio:
-        """The loss of what is accepted over how much there is."""
+        """The generalized risk: the loss of the accepted units over the number of all units."""
         return replace(self.risk, denominator=self.units)
 
     @property
     def coverage(self) -> Ratio:
-        """How much is accepted over how much there is."""
+        """The coverage: the number of accepted units over that of all units."""
         return Ratio(self.count, self.units, maximum=1.0)
 
     @property
     def loss_sum(self) -> Fraction:
-        """The loss of everything accepted."""
+        """The summed loss of the accepted units."""
         return Fraction(self.loss.sum().item()) / self.divisor

@@ -1,4 +1,4 @@
-"""Applying a rule: every row of a table is accepted or declined, a chunk of rows at a time."""
+"""Applies a rule to a table: every row is accepted or declined, a chunk of rows at a time."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _Encode = Callable[[list[Row], list[str]], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """How many rows were accepted and declined, and of the declined how many the system itself had declined.
+    """The numbers of rows, of accepted ones, and of those that the system itself declined (`abstained`).
 
-    `decisions` are there where they were not written to a file, and `watched` where the rule was checked.
+    `decisions` is empty if they were written to a file, and `watched` is None unless the rule was checked.
     """
 
     rows: int
@@ -55,7 +55,7 @@ class Applied:
 
     @property
     def declined(self) -> int:
-        """How many rows were declined."""
+        """The number of declined rows."""
         return self.rows - self.accepted
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read: what its columns are called, a calibration, and the range of its scores."""
+    """How a table is read: the columns of the roles, a calibration, and the range of scores."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     calibration: AnyCalibration | None = None
@@ -94,11 +94,11 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
 ) -> Applied:
     """Accept or decline every row of a table, a path or a frame, by a rule.
 
-    With an `output` the rows are written there as they were, with a column `decision` that is accept or decline: a
-    chunk at a time, so that a file of any length takes little memory. A row is declined where a column `abstained` is
-    true or `prediction` is empty; columns that played a role when the rule was chosen play it again. An empty loss only
-    means that a row has no label. With a `watch` the rule is checked for drift as well. A `signal`, `noun` or
-    `direction` that the rule is not for is refused, and nothing is written over the `inputs`.
+    With an `output` the rows are written to that file unchanged, with a column `decision` added that is accept or
+    decline; this is done a chunk at a time, so that a file of any length takes little memory. A row is declined if a
+    column `abstained` is true or `prediction` is empty; columns that played a role when the rule was chosen play it
+    again. An empty loss only means that a row has no label. With a `watch` the rule is checked for drift as well. It is
+    an error if the rule is for another `signal`, `noun` or `direction`, and `inputs` are never overwritten.
 
     >>> from demur import choose, grade_units
     >>> rule = choose(grade_units([3, 2, 1], loss=[0, 0, 1], clusters=[1, 2, 3]), risk="0", seed=1)
@@ -106,22 +106,22 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
     ('accept', 'decline')
     """
     check_rule(rule, {"signal": signal, "noun": noun, "direction": direction})
-    how, read = reading or Reading(), [*inputs, *rule.input_paths]
+    reading, read = reading or Reading(), [*inputs, *rule.input_paths]
     if output is not None:
         read += [table] if isinstance(table, (str, Path)) else []
         check_target(output, read, rule.input_hashes)
         _check_format(table, output)
     with opened_table(table) as (opened, _):
-        work = _Work(rule, opened, how, watch)
+        application = _Application(rule, opened, reading, watch)
         if output is None:
-            kept = [word for _, words in work.chunks() for word in words]
-            return work.applied(tuple(kept))
-        write_whole(output, work.encoded(_encoder(opened, output)), inputs=read, hashes=rule.input_hashes)
-        return work.applied(())
+            decisions = [word for _, words in application.chunks() for word in words]
+            return application.result(tuple(decisions))
+        write_whole(output, application.encoded(_encoder(opened, output)), inputs=read, hashes=rule.input_hashes)
+        return application.result(())
 
 
 def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
-    """Refuse a rule for another signal, unit or direction, by name."""
+    """Check that the rule is for this signal, noun and direction."""
     for name, value in expected.items():
         if value is not None and value != getattr(rule, name):
             raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")
@@ -132,8 +132,8 @@ def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
         )
 
 
-class _Work:
-    """The rows of a table on their way to decisions, and what is counted of them."""
+class _Application:
+    """Decides on the rows of a table by a rule, and counts the decisions."""
 
     def __init__(self, rule: Rule, table: FileTable, reading: Reading, watch: Watch | None) -> None:
         self.rule, self.table, self.reading, self.watch = rule, table, reading, watch
@@ -150,35 +150,35 @@ class _Work:
             watch.check_table(self.names, table.header)
 
     def chunks(self) -> Iterator[tuple[list[Row], list[str]]]:
-        """Rows and their decisions, a chunk at a time."""
+        """The rows and their decisions, in chunks."""
         rows = self.table.rows(self.table.header)
-        while chunk := [*islice(rows, _CHUNK)]:
-            part = replace(self.table, rows=lambda _, chunk=chunk: iter(chunk), column=None)  # type: ignore[misc]
+        while batch := [*islice(rows, _CHUNK)]:
+            part = replace(self.table, rows=lambda _, batch=batch: iter(batch), column=None)  # type: ignore[misc]
             cells = read_cells(part, self.columns)
-            here = Chunk(cells, [position for position, _ in chunk], self.names, self.reading.score_range)
-            answered = self._answered(here)
-            accepted = self._accepted(here, answered)
+            chunk = Chunk(cells, [position for position, _ in batch], self.names, self.reading.score_range)
+            answered = self._answered(chunk)
+            accepted = self._accepted(chunk, answered)
             if self.watch is not None:
-                self.watch.add(here, accepted)
-            self.rows += len(chunk)
+                self.watch.add(chunk, accepted)
+            self.rows += len(batch)
             self.accepted += int(accepted.sum())
             self.abstained += int((~answered).sum())
-            yield [row for _, row in chunk], [_WORDS[flag] for flag in accepted.tolist()]
+            yield [row for _, row in batch], [_WORDS[flag] for flag in accepted.tolist()]
         if not self.rows:
             raise UserError("there are no rows: nothing can be decided")
 
     def encoded(self, encode: _Encode) -> Iterator[bytes]:
-        """The same as bytes of a file."""
+        """The rows and their decisions as bytes of a file, in chunks."""
         yield encode([], [])
         for rows, words in self.chunks():
             yield encode(rows, words)
 
-    def applied(self, decisions: tuple[str, ...]) -> Applied:
+    def result(self, decisions: tuple[str, ...]) -> Applied:
         watched = None if self.watch is None else self.watch.result()
         return Applied(self.rows, self.accepted, self.abstained, decisions, watched)
 
     def _answered(self, chunk: Chunk) -> Flags:
-        """Which rows the system answered: by `abstained`, else by whether there is a prediction."""
+        """Which rows the system answered, by the column `abstained`, or else `prediction`; all without either."""
         if name := chunk.column("abstained"):
             flags = Column.of_codes(chunk.cells.flags(name))
             flags.refuse(~is_flag(flags), shown(name), "true or false, or 1 or 0", chunk.positions.__getitem__)
@@ -217,7 +217,7 @@ def _check_format(source: Any, output: str | Path) -> None:
 
 
 def _encoder(table: FileTable, output: str | Path) -> _Encode:
-    """How rows are written: as CSV where they came as CSV, as JSON Lines otherwise."""
+    """The function that encodes rows as CSV or as JSON Lines, by the suffix of the output."""
 
     def as_csv(rows: list[Row], words: list[str]) -> bytes:
         text = io.StringIO()
@@ -228,8 +228,8 @@ def _encoder(table: FileTable, output: str | Path) -> _Encode:
         return text.getvalue().encode()
 
     def as_json(rows: list[Row], words: list[str]) -> bytes:
-        made = ({**row, DECISION: word} for row, word in zip(rows, words, strict=True))
-        return "".join(f"{_json_line(row)}\n" for row in made).encode()
+        decided = ({**row, DECISION: word} for row, word in zip(rows, words, strict=True))
+        return "".join(f"{_json_line(row)}\n" for row in decided).encode()
 
     return as_csv if Path(output).suffix.lower() == ".csv" else as_json
 

@@ -1,7 +1,7 @@
-"""Certifiers: whether what a threshold accepts shows, at a level fixed beforehand, that its risk is within a limit.
+"""Certifiers: tests, at a level fixed beforehand, that the risk of what a threshold accepts is within a limit.
 
-For a limit α, Z_g = L_g − α·A_g is what participant g loses beyond it; the risk is within the limit if Z is below 0 on
-average. Every method looks at participants, never at units, and all sums are exact.
+For a limit α, Z_g = L_g − α·A_g is the loss of participant g beyond the limit; the risk is within the limit if the mean
+of Z is below 0. Every method is based on participants, never on single units, and all sums are exact.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ALIKE = "tomorrow's participants are like these"
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """Whether a threshold passes, the number that decided it, and its p-value if the method has one."""
+    """Whether a threshold passes, the test statistic, and the p-value if the method has one."""
 
     passed: bool
     statistic: float
@@ -34,7 +34,7 @@ class Passing:
 class Certifier:
     """A method: its test of one threshold, how many participants would be enough, and what it assumes.
 
-    One that is `per_unit` bounds the generalized risk, on average over studies, and has no p-values.
+    A method that is `per_unit` bounds the mean generalized risk over studies, and has no p-values.
     """
 
     name: str
@@ -62,9 +62,10 @@ def certifier(
 
 @certifier("guarded_t", "Student's t holds with one more participant imagined", enough=enough_for_guarded_t)
 def guarded_t(accepted: Accepted, terms: Terms) -> Passing:
-    """Student's t over the participants and one more who accepts as many units as their mean and loses all of them.
+    """Student's t test over the participants and an imagined one, with their mean of accepted units, all wrong.
 
-    Without that one a run without errors would be certain. T = √(P+1)·mean/sd with P degrees of freedom; sd 0: p = 1.
+    Without the imagined participant a run without errors would have standard deviation 0 and look certain.
+    T = √(P+1)·mean/sd with P degrees of freedom; if sd is 0, p = 1.
     """
     size = accepted.clusters
     extra = (terms.largest - terms.alpha) * Fraction(int(accepted.count.sum()), size)
@@ -82,23 +83,24 @@ def guarded_t(accepted: Accepted, terms: Terms) -> Passing:
 
 @certifier("betting", "no participant has more units than declared", enough=enough_for_betting)
 def betting(accepted: Accepted, terms: Terms, bets: tuple[Fraction, ...] = BETS) -> Passing:
-    """The wealth of bets that the risk is within the limit, which is 1 at most on average if it is not: exact.
+    """An exact test by betting: the wealth of bets that the risk is within the limit has mean ≤ 1 if it is not.
 
-    E is the mean over bets λ of Π_g (1 − λ·Z_g), with λ in shares of 1/((M − α)·n_max); p = min(1, 1/E).
+    The wealth E is the mean over bets λ of Π_g (1 − λ·Z_g), with λ as a fraction of 1/((M − α)·n_max);
+    p = min(1, 1/E).
     """
     most = (terms.largest - terms.alpha) * terms.max_units
     beyond = [((loss - terms.alpha * count) / most, times) for (count, loss), times in accepted.pairs.items()]
-    grown = [math.prod(((1 - bet * z) ** times for z, times in beyond), start=Fraction(1)) for bet in bets]
-    wealth = sum(grown, Fraction(0)) / len(bets)
+    products = [math.prod(((1 - bet * z) ** times for z, times in beyond), start=Fraction(1)) for bet in bets]
+    wealth = sum(products, Fraction(0)) / len(bets)
     p = float(min(Fraction(1), 1 / wealth))
     return Passing(wealth * terms.delta >= 1, float(min(wealth, _LARGE)), p)
 
 
 @certifier("crc", "no participant has more units than declared", enough=enough_for_control, per_unit=True)
 def crc(accepted: Accepted, terms: Terms) -> Passing:
-    """Conformal risk control over participants: Σ_g (L_g − α·n_g) + (M − α)·n_max is 0 at most.
+    """Conformal risk control over participants: Σ_g (L_g − α·n_g) + (M − α)·n_max ≤ 0.
 
-    It bounds the generalized risk on average over studies (Angelopoulos et al. 2024), from about 20 participants on.
+    It bounds the mean generalized risk over studies (Angelopoulos et al. 2024), from about 20 participants on.
     """
     allowed = terms.alpha * int(accepted.units.sum())
     total = accepted.loss_sum - allowed + (terms.largest - terms.alpha) * terms.max_units

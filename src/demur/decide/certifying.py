@@ -1,4 +1,4 @@
-"""Certifying: thresholds declared in advance are tested in a fixed sequence, and the last that passes is certified."""
+"""Certification: a grid of thresholds, declared in advance, is tested in sequence; the last to pass is certified."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from demur.results.parts import Input
 
 @dataclass(frozen=True, eq=False)
 class Certification:
-    """What is tested how: the method, its terms, the grid, the units, and those to tune on, of other clusters."""
+    """The method, its terms, the grid, the units to test on, and the units of other clusters to tune on."""
 
     certifier: Certifier
     terms: Terms
@@ -35,7 +35,7 @@ class Certification:
     tune: Graded | None = None
 
     def at(self, threshold: float, graded: Graded | None = None) -> tuple[Accepted, Passing]:
-        """What a threshold accepts, and whether it passes."""
+        """The units that a threshold accepts, and its test."""
         units = self.graded if graded is None else graded
         accepted = Accepted.of(units, own_scale(units, threshold))
         return accepted, self.certifier.test(accepted, self.terms)
@@ -45,7 +45,7 @@ class Certification:
         """The p-value of every threshold on the units to tune on."""
         if self.tune is None:
             return ()
-        return tuple(float(passing.p or 0.0) for _, passing in (self.at(each, self.tune) for each in self.grid))
+        return tuple(float(self.at(threshold, self.tune)[1].p or 0.0) for threshold in self.grid)
 
 
 def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
@@ -66,47 +66,47 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     """The lowest threshold of a grid whose risk is shown to be within a limit, as a rule.
 
     `guarded_t` (approximate) and `betting` (exact) certify a wrong threshold in at most `delta` of all studies; `crc`
-    keeps the errors per 100 units to the limit on average. The `grid` was declared before these data were seen; without
-    one it is that of a signal which declares its values. Thresholds are tested from the highest on until one fails, or
-    from the one with the smallest p on units to `tune` on, of other clusters; with `split` on half of these, by `seed`.
+    keeps the errors per 100 units to the limit on average. The `grid` must be declared before these data are seen; by
+    default it consists of the declared values of the signal. Thresholds are tested from the highest on until one fails.
+    With `tune`, units of other clusters, testing starts at the threshold with the smallest p on those; with `split`, on
+    half of the clusters, drawn by `seed`.
 
     >>> from demur import grade_units
     >>> people = [person for person in range(6) for _ in range(2)]
     >>> units = grade_units([2, 1] * 6, truth=[0] * 12, prediction=[0] * 11 + [1], loss="zero_one", clusters=people)
-    >>> made = certify(units, method="betting", risk="1/2", grid=[2, 1], delta="0.2", max_units=2, seed=1)
-    >>> made.threshold, [round(each.p, 4) for each in made.guarantee.tested]
+    >>> rule = certify(units, method="betting", risk="1/2", grid=[2, 1], delta="0.2", max_units=2, seed=1)
+    >>> rule.threshold, [round(tested.p, 4) for tested in rule.guarantee.tested]
     (1.0, [0.1526, 0.0618])
     """
     checked_time(created_at)
     seed = checked_seed(seed)
-    chosen_by = registered("certification method", method, CERTIFIERS)
-    target = _target(chosen_by, risk, errors_per_100)
+    certifier = registered("certification method", method, CERTIFIERS)
+    target = _target(certifier, risk, errors_per_100)
     terms = terms_of(graded, target.value, delta, max_units)
-    certified, tuning = _parts(graded, chosen_by, tune, seed if split else None)
+    certified, tuning = _parts(graded, certifier, tune, seed if split else None)
     if tuning is not None:
         check_units(tuning, terms.max_units)
-    trial = Certification(
-        chosen_by, terms, grid_of(signal_of(graded), grid, falls=direction_of(graded) == "at_most"), certified, tuning
-    )
+    thresholds = grid_of(signal_of(graded), grid, falls=direction_of(graded) == "at_most")
+    trial = Certification(certifier, terms, thresholds, certified, tuning)
     guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
-    made = about(graded, target, terms.max_units) | provenance(created_at, command)
+    members = about(graded, target, terms.max_units) | provenance(created_at, command)
     chosen = chosen_point(graded, target, seed)
-    return Rule(**made, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
+    return Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
 
 
 def _target(certifier: Certifier, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:
-    """The limit, of the kind the method bounds; a risk given to one that counts per unit is meant per unit."""
+    """The limit, of the kind that the method bounds; a method that counts per unit takes a risk as one per unit."""
     target = DecisionTarget.of(risk=risk, errors_per_100=errors_per_100)
     if certifier.per_unit and target.kind == "risk":
         return DecisionTarget.of(errors_per_100=100 * target.value)
     if not certifier.per_unit and target.kind != "risk":
-        able = ", ".join(each.name for each in CERTIFIERS.values() if each.per_unit)
-        raise UserError(f"{certifier.name} bounds the risk of what is accepted: give --risk, or take {able}")
+        others = ", ".join(method.name for method in CERTIFIERS.values() if method.per_unit)
+        raise UserError(f"{certifier.name} bounds the risk of what is accepted: give --risk, or take {others}")
     return target
 
 
 def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int | None) -> tuple[Graded, Graded | None]:
-    """The units to certify on and those to tune on: of different clusters."""
+    """The units to certify on, and those to tune on, which belong to other clusters."""
     if tune is None and seed is None:
         return graded, None
     if certifier.per_unit:
@@ -129,21 +129,21 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
 
 
 def _loss_of(graded: Graded) -> tuple[str, int | None, Fraction | None]:
-    """Which loss it is, and the largest there can be; over what losses of a column are summed is an accident."""
+    """The loss, its divisor and the largest loss; no divisor for a column, as it depends on the digits in the data."""
     largest = None if graded.largest_loss is None else Fraction(graded.largest_loss) / graded.divisor
     return graded.loss_name, None if graded.loss_name == GIVEN else graded.divisor, largest
 
 
 def sequence(trial: Certification) -> list[tuple[float, Accepted, Passing]]:
-    """Thresholds from the first on, each tested at the same level, up to the first that fails."""
+    """The thresholds of the grid, each tested at the same level, up to the first that fails."""
     first = int(np.argmin(trial.tuning_p)) if trial.tuning_p else 0
-    found = []
+    tests = []
     for threshold in trial.grid[first:]:
         accepted, passing = trial.at(threshold)
-        found.append((threshold, accepted, passing))
+        tests.append((threshold, accepted, passing))
         if not passing.passed:
             break
-    return found
+    return tests
 
 
 def _guarantee(trial: Certification, tuned_inputs: tuple[Input, ...], seed: int | None) -> Guarantee:
@@ -164,7 +164,7 @@ def _guarantee(trial: Certification, tuned_inputs: tuple[Input, ...], seed: int 
         tuned_on=tuned_on,
         clusters=len(trial.graded.grouped.ids),
         units=trial.graded.units,
-        tested=tuple(_tested(*each) for each in tests),
+        tested=tuple(_tested(*test) for test in tests),
         threshold=threshold,
         coverage=None if accepted is None else Measured.of(accepted.coverage.point, *accepted.coverage.interval()),
         risk=None if accepted is None else Measured.of(accepted.risk.point, *accepted.risk.interval()),
@@ -187,8 +187,8 @@ def _tested(threshold: float, accepted: Accepted, passing: Passing) -> Tested:
 
 
 def _needed(trial: Certification, threshold: float, accepted: Accepted) -> Needed:
-    found = trial.certifier.enough(accepted, trial.terms)
-    reason, least = found.reason, feasible_from(accepted, trial.terms)
+    enough = trial.certifier.enough(accepted, trial.terms)
+    reason, least = enough.reason, feasible_from(accepted, trial.terms)
     if trial.certifier.per_unit and accepted.clusters < least:
         reason = f"with fewer than {least} participants nothing can pass, even without a loss"
-    return Needed(threshold=threshold, clusters=found.clusters, reason=reason)
+    return Needed(threshold=threshold, clusters=enough.clusters, reason=reason)

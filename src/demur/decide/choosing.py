@@ -1,4 +1,4 @@
-"""Choosing: from graded units and a target to a threshold, with what choosing this way does to people not seen."""
+"""Chooses the threshold that meets a target, and estimates how such a threshold does on clusters not seen."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
 ) -> Rule:
     """The threshold that meets one target, as a rule that `apply` uses.
 
-    `risk`: the largest coverage with this risk at most. `coverage`: the first operating point that reaches it.
+    `risk`: the largest coverage with at most this risk. `coverage`: the first operating point that reaches it.
     `errors_per_100`: the largest coverage with at most so many errors (or so much loss) per 100 units, abstentions
-    counted among the units. `abstention_cost`: the lowest cost, where an abstention costs this share of the largest
-    loss. Where no threshold meets it, the threshold is None, with the reason, and the rule declines everything.
+    included among the units. `abstention_cost`: the lowest cost, if an abstention costs this share of the largest loss.
+    If no threshold meets the target, the threshold is None, with the reason, and the rule declines everything.
 
-    `max_units` is how many units a cluster has at most, which watching the rule needs; of an instrument, its items.
-    The interval is of the procedure: 10 folds of clusters, by `seed`, the threshold chosen without the fold.
+    `max_units` is the largest number of units of a cluster, which watching the rule needs; by default, the number of
+    items of the instrument. The interval is that of the procedure, by cross-fitting: 10 folds of clusters, drawn by
+    `seed`, with the threshold for each fold chosen on the others.
 
     >>> from demur import grade_units
     >>> units = grade_units([9, 8, 7, 6, 5], loss=[0, 0, 1, 0, 1], clusters=[1, 2, 3, 4, 5])
@@ -54,17 +55,17 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     target.check(graded)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
-    made = about(graded, target, max_units) | provenance(created_at, command)
-    return Rule(**made, threshold=chosen.threshold, chosen=chosen, guarantee=None)
+    members = about(graded, target, max_units) | provenance(created_at, command)
+    return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None)
 
 
 def provenance(created_at: str | None, command: str | None) -> dict[str, Any]:
-    """When and by what a rule is made."""
-    return {"created_at": now() if created_at is None else created_at, "tool": Tool.here(command)}
+    """The time at which a rule is created, and the software that creates it."""
+    return {"created_at": now() if created_at is None else created_at, "tool": Tool.installed(command)}
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
-    """The operating point of these data that meets the target, and the procedure on clusters it has not seen."""
+    """The operating point that meets the target on these data, and the cross-fitted procedure."""
     curve = Curve.of(graded)
     procedure = _procedure(graded, target, seed)
     point = target.point(curve)
@@ -111,7 +112,7 @@ def _procedure(graded: Graded, target: DecisionTarget, seed: int) -> Procedure |
 
 
 def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) -> dict[str, Any]:
-    """What a rule says of the units it was made from."""
+    """The members of a rule that describe the units it was chosen on."""
     items, largest = graded.items, graded.largest_loss
     maximum = None if largest is None else largest / graded.divisor
     counted = "errors" if np.isin(graded.loss, (0, graded.divisor)).all() else "loss"
@@ -138,20 +139,20 @@ def inputs_of(graded: Graded) -> tuple[Input, ...]:
 
 
 def signal_of(graded: Graded) -> str:
-    """What the confidence is called."""
+    """The name of the confidence."""
     return str(graded.made_of.name) if graded.made_of else "confidence"
 
 
 def falls(signal: str) -> bool:
-    """Whether lower values of a variant are surer; its confidence is turned already."""
+    """Whether lower values of a variant's signal mean more confident; its confidence has the sign reversed."""
     return signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
 
 
 def direction_of(graded: Graded) -> Direction:
-    """Whether a signal accepts what is at least, or at most, a threshold on its own scale."""
+    """Whether units are accepted at or above a threshold on the signal's own scale, or at or below it."""
     return "at_most" if graded.scale < 0 or falls(signal_of(graded)) else "at_least"
 
 
 def own_scale(graded: Graded, threshold: float) -> float:
-    """A threshold on the confidence on the scale of its signal, and the other way round."""
+    """Convert a threshold between the scales of the confidence and of its signal, in either direction."""
     return threshold if direction_of(graded) == "at_least" else 0.0 - threshold

@@ -1,4 +1,4 @@
-"""Cross-fitting: what a way of choosing a threshold does to clusters it has not seen."""
+"""Cross-fitting: how a threshold, chosen for a target, does on clusters it was not chosen on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLDS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossfit:
-    """What held-out clusters accept, each by the threshold chosen without its fold.
+    """What is accepted in held-out clusters, each by the threshold chosen without its fold.
 
     `without_threshold` counts the folds in which no threshold met the target, so that nothing was accepted.
     """
@@ -32,10 +32,9 @@ class Crossfit:
 
 
 def crossfit(graded: Graded, target: DecisionTarget, seed: int, folds: int = FOLDS) -> Crossfit | None:
-    """Choose without each fold of clusters, accept in it; None with one cluster.
+    """For each fold of clusters, choose a threshold on the others and apply it; None if there is one cluster.
 
-    A threshold is the confidence of the operating point that was chosen. There are as many folds as clusters, if these
-    are fewer.
+    A threshold is the confidence of the chosen operating point. There are at most as many folds as clusters.
     """
     size = len(graded.grouped.ids)
     number = min(folds, size)
@@ -51,9 +50,9 @@ def crossfit(graded: Graded, target: DecisionTarget, seed: int, folds: int = FOL
 
 
 def procedure_interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, str]:
-    """The 95 % interval of a ratio of held-out clusters: the ratio ± t standard errors, every cluster counted.
+    """The 95 % interval of a ratio over held-out clusters: the ratio ± t standard errors, over all clusters.
 
-    Where no accepted unit has a loss it ends at the cluster bound, as no variation is what is to be expected.
+    If no accepted unit has a loss, the standard error would be 0, and the interval ends at the bound for clusters.
     """
     if math.isnan(ratio.point):
         return None, "nothing is accepted on held-out clusters"
@@ -61,5 +60,5 @@ def procedure_interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, st
         return ratio.interval()
     influence = np.zeros(clusters)
     influence[ratio.held] = ratio.influence
-    made = interval("analytic", Evidence(ratio.point, np.array([ratio.point]), clusters, influence))
-    return (made.within(ratio.counted.low, ratio.counted.high) if made else None), ""
+    analytic = interval("analytic", Evidence(ratio.point, np.array([ratio.point]), clusters, influence))
+    return (analytic.within(ratio.counted.low, ratio.counted.high) if analytic else None), ""

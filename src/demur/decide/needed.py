@@ -1,4 +1,4 @@
-"""How many participants would be enough to certify a threshold, if they were like those that were seen."""
+"""The number of participants that would be enough to certify a threshold, if further ones were like these."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Enough:
 
 
 def enough_for_guarded_t(accepted: Accepted, terms: Terms) -> Enough:
-    """The smallest number, larger than that of these data, with which guarded t would pass: mean and spread kept."""
+    """The smallest larger number of participants with which guarded t would pass, for the same mean and variance."""
     size = accepted.clusters
     if not accepted.count.any():
         return Enough(None, NOTHING_ACCEPTED)
@@ -46,7 +46,7 @@ def enough_for_guarded_t(accepted: Accepted, terms: Terms) -> Enough:
 
 
 def guarded_p(number: int, mean: float, spread: float, extra: float) -> float:
-    """The p of guarded t with so many participants of this mean and variance, and the imagined one."""
+    """The p-value of guarded t for a number of participants with this mean and variance, and the imagined one."""
     middle = (number * mean + extra) / (number + 1)
     variance = ((number - 1) * spread + number * (mean - extra) ** 2 / (number + 1)) / number
     statistic = math.sqrt((number + 1) / variance) * middle
@@ -55,7 +55,7 @@ def guarded_p(number: int, mean: float, spread: float, extra: float) -> float:
 
 
 def enough_for_betting(accepted: Accepted, terms: Terms) -> Enough:
-    """The smallest number with which bets would win, if others multiply the wealth as these do on average."""
+    """The smallest larger number of participants with which betting would pass, for the same mean growth of wealth."""
     most = (terms.largest - terms.alpha) * terms.max_units
     beyond = [((loss - terms.alpha * count) / most, times) for (count, loss), times in accepted.pairs.items()]
     size = accepted.clusters
@@ -64,15 +64,15 @@ def enough_for_betting(accepted: Accepted, terms: Terms) -> Enough:
         return Enough(None, NO_NUMBER if accepted.count.any() else NOTHING_ACCEPTED)
 
     def passes(number: int) -> bool:
-        return sum(math.exp(min(number * each, _FAR)) for each in growth) / len(growth) >= 1 / terms.delta
+        return sum(math.exp(min(number * rate, _FAR)) for rate in growth) / len(growth) >= 1 / terms.delta
 
     return _smallest(passes, size + 1)
 
 
 def enough_for_control(accepted: Accepted, terms: Terms) -> Enough:
-    """The smallest number with which conformal risk control would pass, with losses and units per participant kept.
+    """The smallest number of participants with which conformal risk control would pass, with the same means.
 
-    Without any loss it is (M/α − 1)·n_max/n̄: with fewer participants than that nothing can pass.
+    Without any loss it is (M/α − 1)·n_max/n̄; with fewer participants nothing can pass.
     """
     spare = terms.alpha * int(accepted.units.sum()) - accepted.loss_sum
     if spare <= 0:
@@ -81,7 +81,7 @@ def enough_for_control(accepted: Accepted, terms: Terms) -> Enough:
 
 
 def feasible_from(accepted: Accepted, terms: Terms) -> int:
-    """With how many participants conformal risk control can pass at all, if nothing is ever wrong."""
+    """The smallest number of participants with which conformal risk control can pass without any loss."""
     per_cluster = Fraction(int(accepted.units.sum()), accepted.clusters)
     return math.ceil((terms.largest / terms.alpha - 1) * terms.max_units / per_cluster)
 

@@ -1,4 +1,4 @@
-"""Rules: a threshold, what it was chosen for, what is guaranteed of it, and where it came from. A JSON file."""
+"""The rule file: a threshold, its target, what is guaranteed of it, and where it came from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _unreadable(read: Callable[[str], object], text: str) -> Iterator[str]:
 
 
 class Measured(Part):
-    """A number with its 95 % interval; what is null has its reason."""
+    """A number with its 95 % interval; a null has a reason."""
 
     value: Number
     low: Number
@@ -42,7 +42,7 @@ class Measured(Part):
 
     @classmethod
     def of(cls, value: float, interval: Interval | None, reason: str = "") -> Measured:
-        """From a number, nan where there is none, and its interval."""
+        """A number, null if it is nan, with its interval."""
         number = None if value != value else value  # noqa: PLR0124  (nan)
         if interval is None:
             return cls(value=number, low=None, high=None, method=None, reason=reason)
@@ -51,7 +51,7 @@ class Measured(Part):
 
 
 class Wanted(Part):
-    """The target, as it was typed, and what it counts: errors, or losses that are not all 0 or 1."""
+    """The target as it was typed, and whether it counts errors, or losses that are not all 0 or 1."""
 
     kind: Literal["risk", "coverage", "errors_per_100", "abstention_cost"]
     value: str
@@ -62,7 +62,7 @@ class Wanted(Part):
 
 
 class Procedure(Part):
-    """What choosing this way does to clusters it has not seen: thresholds chosen without each fold, used in it."""
+    """The result of cross-fitting: a threshold for each fold of clusters is chosen on the others, and applied to it."""
 
     folds: Count
     seed: Count
@@ -74,9 +74,9 @@ class Procedure(Part):
 
 
 class Chosen(Part):
-    """The operating point that meets the target on these data, or why none does.
+    """The operating point that meets the target on these data, or the reason why none does.
 
-    The interval of `risk_if_fixed` is as if the threshold had not been chosen on them.
+    The interval of `risk_if_fixed` ignores that the threshold was chosen on these data.
     """
 
     threshold: Number
@@ -90,11 +90,11 @@ class Chosen(Part):
 
     def _mistakes(self) -> Iterator[str]:
         if (self.threshold is None) == (not self.reason):
-            yield "a threshold that is null has a reason, and no other"
+            yield "a threshold that is null needs a reason, and any other has none"
 
 
 class Tested(Part):
-    """One threshold of the grid: what it accepts, and whether it passed."""
+    """One threshold of the grid: the units it accepts, its test, and whether it passed."""
 
     threshold: float
     accepted: Count
@@ -106,7 +106,7 @@ class Tested(Part):
 
 
 class Needed(Part):
-    """How many clusters would be enough for the threshold that failed; null with the reason."""
+    """The number of clusters with which the threshold that failed would pass, or null with the reason."""
 
     threshold: float
     clusters: Positive | None
@@ -114,7 +114,7 @@ class Needed(Part):
 
 
 class TunedOn(Part):
-    """The clusters on which the first threshold to test was found: none of those it was tested on."""
+    """The clusters, none of them tested on, that were used to choose the first threshold to test."""
 
     clusters: Positive
     seed: Count | None
@@ -145,8 +145,8 @@ class Guarantee(Part):
         yield from _unreadable(risk_of, self.alpha)
         yield from _unreadable(risk_of, self.delta or "0")
         yield from self._untested()
-        tested = {each.threshold: each for each in self.tested if each.passed}
-        last = next(reversed(tested.values()), None)
+        passed = {tested.threshold: tested for tested in self.tested if tested.passed}
+        last = next(reversed(passed.values()), None)
         if self.threshold != (last and last.threshold):
             yield "the certified threshold is not the last one that passed"
         if last and (self.coverage is None or self.coverage.value != last.coverage):
@@ -155,8 +155,8 @@ class Guarantee(Part):
             yield "the risk is not that of the certified threshold"
 
     def _untested(self) -> Iterator[str]:
-        """Thresholds are tested in the order of the grid until one fails, and each by what it accepts."""
-        thresholds = [each.threshold for each in self.tested]
+        """Contradictions between the grid and the tests, which follow its order until one fails."""
+        thresholds = [tested.threshold for tested in self.tested]
         if not thresholds or thresholds[0] not in self.grid:
             yield "no threshold of the grid is tested first"
             return
@@ -165,26 +165,26 @@ class Guarantee(Part):
             yield "the first threshold tested is not the one that was tuned"
         if thresholds != [*self.grid[first : first + len(thresholds)]]:
             yield "the thresholds tested are not those of the grid, in its order"
-        if not all(each.passed for each in self.tested[:-1]):
+        if not all(tested.passed for tested in self.tested[:-1]):
             yield "a threshold is tested after one that failed"
-        for each in self.tested:
-            if each.accepted > self.units or each.coverage != each.accepted / self.units:
-                yield f"the threshold {each.threshold:g}: its coverage is not what it accepts of the units"
-            if self._contradicts(each):
-                yield f"the threshold {each.threshold:g}: whether it passed does not follow from its test"
+        for tested in self.tested:
+            if tested.accepted > self.units or tested.coverage != tested.accepted / self.units:
+                yield f"the threshold {tested.threshold:g}: its coverage is not what it accepts of the units"
+            if self._contradicts(tested):
+                yield f"the threshold {tested.threshold:g}: whether it passed does not follow from its test"
 
     def _contradicts(self, tested: Tested) -> bool:
-        """Whether a test says otherwise: by its p-value and the level, or by the sum of conformal risk control."""
+        """Whether `passed` contradicts the p-value and the level, or the statistic of conformal risk control."""
         if tested.p is None or self.delta is None:
             return tested.statistic is None or tested.passed != (tested.statistic <= 0)
-        level = float(risk_of(self.delta))  # what is at the level to the last bit may have passed or failed
+        level = float(risk_of(self.delta))  # a p equal to the level may have passed or failed, as it is rounded
         return tested.p > level if tested.passed else tested.p < level
 
 
 class Rule(CheckedPart):
-    """Accept what is at least (or at most) this confident; and everything a reader needs to trust or repeat it.
+    """A rule: accept units at or above (or at or below) a threshold; with all that is needed to check or repeat it.
 
-    Where no threshold was found it is null, and everything is declined.
+    A threshold of null declines everything.
     """
 
     schema_version: Literal["1"] = "1"
@@ -214,29 +214,29 @@ class Rule(CheckedPart):
 
     @property
     def expected_coverage(self) -> Measured | None:
-        """The coverage the rule should have in use: of the certified threshold, or of held-out clusters."""
+        """The coverage to expect in use: that of the certified threshold, or that of held-out clusters."""
         if self.guarantee is not None:
             return self.guarantee.coverage
         return self.chosen.procedure.coverage if self.chosen.procedure else None
 
     @property
     def text(self) -> str:
-        """The file, as it is written."""
+        """The content of the file."""
         return json_text(self.model_dump())
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The columns that played a role in the table it was chosen on."""
+        """The columns that played a role in the table that the rule was chosen on."""
         return next((source.columns for source in self.inputs if source.columns), {})
 
     @property
     def input_paths(self) -> list[str]:
-        """The files it was made from."""
+        """The paths of the files that the rule was made from."""
         return [source.path for source in self._sources if source.path]
 
     @property
     def input_hashes(self) -> set[str]:
-        """The SHA-256 of those files."""
+        """The SHA-256 of the files that the rule was made from."""
         return {source.sha256 for source in self._sources if source.sha256}
 
     @property
@@ -245,23 +245,23 @@ class Rule(CheckedPart):
         return [*self.inputs, *tuned, *self.also_read]
 
     def read_beside(self, paths: Iterable[str | Path]) -> Rule:
-        """The same rule, with the files that were read beside its inputs: a calibration, an instrument."""
+        """The rule, with the files recorded that were read besides its inputs: a calibration, an instrument."""
         files = ({"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in paths)
         return self.model_copy(update={"also_read": tuple(AlsoRead(**file) for file in files)})
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
-        """Write the file, whole or not at all, and never over a file it was made from or another input."""
+        """Write the file atomically, and never over a file that the rule was made from or another input."""
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     def __str__(self) -> str:
-        from demur.decide.words import rule_text  # noqa: PLC0415  (words are made of rules)
+        from demur.decide.words import rule_text  # noqa: PLC0415  (that module imports this one)
 
         return rule_text(self)
 
     __repr__ = __str__
 
     def to_frame(self) -> Any:
-        """What is known of the rule as a data frame: as chosen, on clusters it has not seen, as certified."""
+        """A data frame with coverage and risk as chosen, on held-out clusters, and as certified."""
         from demur.decide.words import rule_rows  # noqa: PLC0415
         from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
@@ -280,7 +280,7 @@ class Rule(CheckedPart):
 
 
 def load_rule(path: str | Path) -> Rule:
-    """Read a rule back; anything in it that does not hold together is one line."""
+    """Read a rule file; a contradiction in it is an error."""
     return read_as(path, _rule_of)
 
 
@@ -294,5 +294,5 @@ def _rule_of(content: Any) -> Rule:
 
 
 def rule_schema() -> dict[str, Any]:
-    """The JSON Schema of the file."""
+    """The JSON Schema of the rule file."""
     return schema_of(Rule)

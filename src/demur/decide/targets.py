@@ -1,4 +1,4 @@
-"""Targets: what a threshold is chosen for, and which operating point meets it. Comparisons are exact."""
+"""Targets that a threshold is chosen for, and the operating point that meets them. Comparisons are exact."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Typed = str | float | Fraction | Decimal
 
 @dataclass(frozen=True, slots=True)
 class TargetKind:
-    """A way to say what is wanted: how it is read, which point meets it, and what to say where none does."""
+    """A kind of target: how it is parsed, the point that meets it, the message if none does, and its wording."""
 
     read: Callable[[str], Fraction]
     point: Callable[[Curve, str], int | None]
@@ -82,12 +82,12 @@ TARGETS = {
         "the lowest cost where an abstention costs {} of the largest loss",
     ),
 }
-LIMITS = {"risk": 1, "errors_per_100": 100}  # and how many units they are of
+LIMITS = {"risk": 1, "errors_per_100": 100}  # the targets that limit a loss, and the number of units it is per
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionTarget:
-    """What is wanted, exactly as it was typed."""
+    """A target, with its number exactly as it was typed."""
 
     kind: str
     text: str
@@ -95,40 +95,40 @@ class DecisionTarget:
 
     @classmethod
     def of(cls, **given: Typed | None) -> DecisionTarget:
-        """The one target that is given, by its name.
+        """The only target that is not None, by its name.
 
         >>> DecisionTarget.of(risk=0.1, coverage=None).value
         Fraction(1, 10)
         """
         named = {kind: value for kind, value in given.items() if value is not None}
         if len(named) != 1:
-            ways = ", ".join(f"--{kind.replace('_', '-')}" for kind in TARGETS)
-            raise UserError(f"{len(named)} targets, expected exactly one of {ways}")
+            options = ", ".join(f"--{kind.replace('_', '-')}" for kind in TARGETS)
+            raise UserError(f"{len(named)} targets, expected exactly one of {options}")
         [(kind, value)] = named.items()
-        text = Coverage.of(value).text if kind == "coverage" else as_typed(value)  # a float may mean 3/10 by 0.1 + 0.2
+        text = Coverage.of(value).text if kind == "coverage" else as_typed(value)  # 0.1 + 0.2 means 3/10
         return cls(kind, text, TARGETS[kind].read(text))
 
     def check(self, graded: Graded) -> None:
-        """A limit above the largest loss limits nothing: somebody meant a percentage."""
+        """Refuse a limit above the largest loss, which limits nothing and was probably meant as a percentage."""
         if self.kind not in LIMITS or graded.largest_loss is None:
             return
         largest = Fraction(graded.largest_loss) / graded.divisor
         if self.value > largest:
-            wanted = TARGETS[self.kind].words.format(self.text)
+            target = TARGETS[self.kind].words.format(self.text)
             most = f"{float(largest * LIMITS[self.kind]):g}, which every threshold meets"
-            raise UserError(f"{wanted}: expected no more than {most} (a share of 10 % is 0.1)")
+            raise UserError(f"{target}: expected no more than {most} (a share of 10 % is 0.1)")
 
     def point(self, curve: Curve) -> int | None:
-        """The operating point that meets it with the largest coverage, or the lowest cost; None if none does."""
+        """The index of the operating point that meets the target, with the largest coverage or the lowest cost."""
         return TARGETS[self.kind].point(curve, self.text) if curve.defined else None
 
     def unmet(self, curve: Curve) -> str:
-        """Why no operating point meets it."""
+        """The reason why no operating point meets the target."""
         return TARGETS[self.kind].unmet(curve) if curve.defined else "no unit is answered"
 
 
 def as_typed(value: Typed) -> str:
-    """A number as the text it stands for: of a float, the decimal it prints as; of a fraction, a decimal if one is it.
+    """A number as exact text: a float as the shortest decimal, a fraction as a decimal if it has a finite one.
 
     >>> as_typed(0.1), as_typed("1:10"), as_typed(Fraction(1, 3)), as_typed(Fraction(1, 8))
     ('0.1', '1:10', '1/3', '0.125')

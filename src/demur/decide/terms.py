@@ -1,4 +1,4 @@
-"""The terms of a certification, all of them fixed before the data are seen: limit, level, bounds and thresholds."""
+"""The terms of a certification, which are fixed before the data are seen: limit, level, bounds and thresholds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from demur.facts.signals import SIGNALS
 from demur.quantities.coverage import risk_of
 from demur.quantities.graded import Graded
 
-BETS = (Fraction(1, 2), Fraction(9, 10))  # in shares of the largest bet that cannot lose everything
+BETS = (Fraction(1, 2), Fraction(9, 10))  # as fractions of the largest bet that cannot lose everything
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The limit α, the level δ, the largest loss M, and how many units a participant has at most."""
+    """The limit α, the level δ, the largest loss M, and the largest number of units of a participant."""
 
     alpha: Fraction
     delta: Fraction
@@ -36,7 +36,7 @@ class Terms:
 
 
 def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | None) -> Terms:
-    """The terms for these units; whoever has more units than were declared is refused."""
+    """The terms for these units; a participant with more units than declared is an error."""
     level = risk_of(as_typed(delta))
     if not 0 < level < 1:
         raise UserError(f"delta {literal(delta)}, expected a number between 0 and 1, such as 0.1")
@@ -51,7 +51,7 @@ def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | Non
 
 
 def most_units(graded: Graded, given: int | None) -> int | None:
-    """How many units a participant has at most, by design: as given, or the items of the instrument, if any."""
+    """The largest number of units of a participant by design: as given, or the number of items of the instrument."""
     if given is not None and (type(given) is not int or given < 1):
         raise UserError(f"max units {literal(given)}, expected an integer, 1 or more")
     instrument = graded.items.instrument if graded.items else None
@@ -62,17 +62,17 @@ def most_units(graded: Graded, given: int | None) -> int | None:
 
 
 def check_units(graded: Graded, most: int) -> None:
-    """Nobody has more units than the design allows."""
+    """Check that no participant has more units than the design allows."""
     clusters = graded.grouped
     if clusters.units.max() > most:
         index = int(np.argmax(clusters.units > most))
         noun = graded.items.noun if graded.items else "cluster"
-        held = f"{noun} {shown(clusters.ids[index])} has {clusters.units[index]} units"
-        raise UserError(f"{held}, expected at most {most} (--max-units): nobody may have more than the design allows")
+        units = f"{noun} {shown(clusters.ids[index])} has {clusters.units[index]} units"
+        raise UserError(f"{units}, expected at most {most} (--max-units): nobody may have more than the design allows")
 
 
 def grid_of(signal: str, grid: Sequence[Typed] | None, *, falls: bool) -> tuple[float, ...]:
-    """Thresholds on the scale of the signal, the most confident first: those given, or those it declares."""
+    """Thresholds on the scale of the signal, the most confident first: as given, or the signal's declared values."""
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
         raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, --grid 0.9,0.8,0.7")
@@ -82,7 +82,7 @@ def grid_of(signal: str, grid: Sequence[Typed] | None, *, falls: bool) -> tuple[
 
 
 def _levels(signal: str) -> list[float]:
-    """The values a signal declares, or what a variant of one signal makes of them."""
+    """The declared values of a signal, or of a variant that is a function of one signal."""
     if signal not in VARIANTS:
         return [*SIGNALS[signal].levels] if signal in SIGNALS else []
     variant = VARIANTS[signal]

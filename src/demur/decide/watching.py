@@ -1,8 +1,8 @@
-"""Watching a rule in use: whether its coverage drifts, and whether its risk is above the limit, at any look.
+"""Watches a rule in use: whether its coverage drifts, and whether its risk is above the limit.
 
-Both are bets, participant by participant in the order of the file. If nothing has changed, the wealth of the bets
-exceeds 1/δ at any time with a probability of at most δ (Ville), so that one may look as often as one likes. Each look
-is at everything since the rule is in use: the wealth is computed anew from the whole file.
+Both are tests by betting, participant by participant in the order of the file. If nothing has changed, the wealth of
+the bets ever exceeds 1/δ with a probability of at most δ (Ville's inequality), so that a rule may be checked any number
+of times. Each check computes the wealth from the whole file, which has all rows since the rule has been in use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BETS = (0.05, 0.2, 0.5, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some rows of a table: their cells, where each is, what the columns of roles are called, the range of scores."""
+    """Some rows of a table: cells, positions in the file, the columns of the roles, and the range of scores."""
 
     cells: Cells
     positions: Sequence[str]
@@ -44,7 +44,7 @@ class Chunk:
         return name if name in self.cells.values else None
 
     def numbers(self, name: str, cells: Column) -> Floats:
-        """The numbers of a column, nan where there is nothing."""
+        """The numbers of a column, nan for an empty cell."""
         wrong = ~(cells.usable() | cells.abstains())
         cells.refuse(wrong, shown(name), "a number, or nothing where there is no label", self.positions.__getitem__)
         return cells.values
@@ -52,7 +52,7 @@ class Chunk:
 
 @dataclass(slots=True)
 class _Sums:
-    """What is known of a participant: units, accepted ones, those of them with a label, and their loss."""
+    """The sums of a participant: units, accepted ones, accepted ones with a label, and the loss of these."""
 
     units: int = 0
     accepted: int = 0
@@ -62,7 +62,7 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One thing that is watched: how it stands, the largest wealth so far, and the conclusion."""
+    """The check of coverage or risk: its value, the current and the largest wealth, and the conclusion."""
 
     what: str
     value: float
@@ -75,14 +75,14 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The conclusions of a look at a rule."""
+    """The conclusions of checking a rule."""
 
     delta: float
     alarms: tuple[Alarm, ...]
 
     @property
     def raised(self) -> bool:
-        """Whether anything raised an alarm."""
+        """Whether any check raised an alarm."""
         return any(alarm.raised for alarm in self.alarms)
 
     def __str__(self) -> str:
@@ -93,9 +93,9 @@ class Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """What a rule is watched by: the level δ, and the units of a participant at most, if the rule does not say.
+    """One check of a rule at level δ; `max_units` is the largest number of units of a participant, if not in the rule.
 
-    It takes note of the rows of one look; another look needs another.
+    It accumulates the rows of one file; every check needs a new instance.
     """
 
     rule: Rule
@@ -115,15 +115,15 @@ class Watch:
         self._most = most
 
     def check_table(self, names: Mapping[str, str], header: Collection[str]) -> None:
-        """Drift is watched by participant."""
+        """Check that the table has a column of clusters."""
         if names["cluster"] not in header:
             raise missing_column(names["cluster"], "cluster", header)
 
     def add(self, chunk: Chunk, accepted: Flags) -> None:
-        """Take note of some rows."""
+        """Add some rows."""
         loss = _labels(self.rule, chunk)
         labelled = ~np.isnan(loss)
-        # An id is the text it is written as: some rows alone do not show whether all of them are integers.
+        # Ids are compared as texts, because one chunk does not show whether all of them are integers.
         cells = chunk.cells
         ids = [*cells.codes(chunk.names["cluster"]).mapped(str)]
         for name, taken, known, lost in zip(ids, accepted.tolist(), labelled.tolist(), loss.tolist(), strict=True):
@@ -137,7 +137,7 @@ class Watch:
                 raise UserError(f"{self.rule.noun} {shown(name)} has more than {self._most} units (--max-units)")
 
     def result(self) -> Watched:
-        """What can be concluded by now."""
+        """The conclusions from all rows so far."""
         return Watched(float(self._level), (self._coverage(), self._risk()))
 
     def _alarm(self, what: str, value: float, wealth: Floats, words: tuple[str, str, str]) -> Alarm:
@@ -147,83 +147,83 @@ class Watch:
         conclusion = f"{what}: {words[0]}: {words[1] if raised else words[2]} ({proof})"
         return Alarm(what, value, len(wealth), float(wealth[-1]), largest, raised, conclusion)
 
-    def _nothing(self, what: str, why: str) -> Alarm:
-        return Alarm(what, math.nan, 0, 1.0, 1.0, raised=False, conclusion=f"{what}: not watched: {why}")
+    def _unwatched(self, what: str, reason: str) -> Alarm:
+        return Alarm(what, math.nan, 0, 1.0, 1.0, raised=False, conclusion=f"{what}: not watched: {reason}")
 
     def _coverage(self) -> Alarm:
-        """Two bets, that it is above and that it is below what the interval of the rule allows."""
+        """Two bets: that the coverage is above, and that it is below the interval of the rule."""
         expected, people = self.rule.expected_coverage, self._seen.values()
         if expected is None or expected.low is None or expected.high is None:
-            return self._nothing("coverage", "the rule expects none")
-        accepted, units = (np.array([getattr(each, name) for each in people], float) for name in ("accepted", "units"))
+            return self._unwatched("coverage", "the rule expects none")
+        accepted, units = (np.array([getattr(sums, name) for sums in people], float) for name in ("accepted", "units"))
         above = wealth_of(accepted - expected.high * units, expected.high * self._most)
         below = wealth_of(expected.low * units - accepted, (1 - expected.low) * self._most)
         value = float(accepted.sum() / units.sum())
         ends = f"{100 * expected.low:.3g} % to {100 * expected.high:.3g} %"
         stands = f"{100 * value:.3g} % of {int(units.sum())} units of {len(units)} {self.rule.noun}s, expected {ends}"
-        way = "higher" if above.max() > below.max() else "lower"
-        words = stands, f"it is {way} than expected", "no drift is shown"
+        direction = "higher" if above.max() > below.max() else "lower"
+        words = stands, f"it is {direction} than expected", "no drift is shown"
         return self._alarm("coverage", value, (above + below) / 2, words)
 
     def _risk(self) -> Alarm:
         """A bet that the risk is above the limit, on the participants with labels."""
         kind = self.rule.target.kind
         if kind not in ("risk", "errors_per_100"):
-            return self._nothing("risk", "the rule sets no limit")
+            return self._unwatched("risk", "the rule sets no limit")
         per_unit = kind == "errors_per_100"
         limit = float(risk_of(self.rule.target.value) / (100 if per_unit else 1))
         people = [
-            each for each in self._seen.values() if (each.labelled == each.accepted if per_unit else each.labelled > 0)
+            sums for sums in self._seen.values() if (sums.labelled == sums.accepted if per_unit else sums.labelled > 0)
         ]
-        among = np.array([each.units if per_unit else each.labelled for each in people], float)
-        if not any(each.labelled for each in people):
-            return self._nothing("risk", "no accepted row has a label")
-        loss = np.array([each.loss for each in people])
-        value = float(loss.sum() / among.sum())
-        labelled = sum(each.labelled for each in people)
-        shown_as = f"{value:.3g}" if not per_unit else f"{100 * value:.3g} per 100 units"
-        among_whom = f"{labelled} labelled units of {len(people)} {self.rule.noun}s"
-        stands = f"{shown_as} on {among_whom}, limit {self.rule.target.value}"
-        wealth = wealth_of(loss - limit * among, limit * self._most)
+        units = np.array([sums.units if per_unit else sums.labelled for sums in people], float)
+        labelled = sum(sums.labelled for sums in people)
+        if not labelled:
+            return self._unwatched("risk", "no accepted row has a label")
+        loss = np.array([sums.loss for sums in people])
+        value = float(loss.sum() / units.sum())
+        risk = f"{value:.3g}" if not per_unit else f"{100 * value:.3g} per 100 units"
+        sample = f"{labelled} labelled units of {len(people)} {self.rule.noun}s"
+        stands = f"{risk} on {sample}, limit {self.rule.target.value}"
+        wealth = wealth_of(loss - limit * units, limit * self._most)
         words = stands, "it is above the limit: choose again", "it is not shown to be above it"
         return self._alarm("risk", value, wealth, words)
 
 
 def wealth_of(gains: Floats, most_lost: float, bets: Iterable[float] = BETS) -> Floats:
-    """The wealth after each participant: the mean over bets of Π (1 + λ·gain), λ in shares of 1/most_lost.
+    """The wealth after each participant: the mean over bets λ of Π (1 + λ·gain), with λ as a fraction of 1/most_lost.
 
-    No gain is below −most_lost, so that wealth stays above 0; if gains are 0 or less on average, it is no more than 1.
+    No gain is below −most_lost, so that the wealth stays above 0; if the mean gain is 0 or less, its mean is at most 1.
 
     >>> wealth_of(np.array([1.0, -1.0]), 1.0, bets=(0.5,)).tolist()
     [1.5, 0.75]
     """
     scaled = gains / most_lost if most_lost else gains
-    grown = [np.exp(np.minimum(np.cumsum(np.log1p(bet * scaled)), 700)) for bet in bets]
-    return np.asarray(np.mean(grown, axis=0))
+    products = [np.exp(np.minimum(np.cumsum(np.log1p(bet * scaled)), 700)) for bet in bets]
+    return np.asarray(np.mean(products, axis=0))
 
 
 def _labels(rule: Rule, chunk: Chunk) -> Floats:
-    """The losses of the rows on the scale of the rule's; nan where a row has no label."""
+    """The losses of the rows, on the scale of the rule; nan where a row has no label."""
     loss = _losses(rule, chunk)
     most = math.inf if rule.largest_loss is None else rule.largest_loss
     wrong = np.flatnonzero((loss < 0) | (loss > most))
     if wrong.size:
         row = int(wrong[0])
-        raise UserError(f"{chunk.positions[row]}: a loss of {loss[row]:g}, expected 0 to {most:g} as the rule has it")
+        raise UserError(f"{chunk.positions[row]}: a loss of {loss[row]:g}, expected 0 to {most:g} as in the rule")
     return loss
 
 
 def _losses(rule: Rule, chunk: Chunk) -> Floats:
-    cells, nothing = chunk.cells, np.full(chunk.cells.rows, np.nan)
+    cells, unlabelled = chunk.cells, np.full(chunk.cells.rows, np.nan)
     if rule.loss.name in (GIVEN, "as given"):
         if name := chunk.column("loss"):
             return chunk.numbers(name, cells.numbers(name))
         low, high = chunk.score_range
         name = chunk.column("score")
-        return (high - chunk.numbers(name, cells.numbers(name))) / (high - low) if name else nothing
+        return (high - chunk.numbers(name, cells.numbers(name))) / (high - low) if name else unlabelled
     truth, answer = chunk.column("truth"), chunk.column("prediction")
     if truth is None or answer is None:
-        return nothing
+        return unlabelled
     chosen, known = loss_named(rule.loss.name), ~cells.column(truth).abstains()
     if chosen.of_labels:
         unequal = [right != given for right, given in zip(cells.labels(truth), cells.labels(answer), strict=True)]

@@ -1,4 +1,4 @@
-"""Rules in words: the sentence somebody reads aloud, how sure it is, and the table behind it."""
+"""The text and the table that describe a rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = tuple[str, float | None, int, Measured, Measured]
 
 
 def rule_text(rule: Rule) -> str:
-    """The rule as lines of text, without anything a terminal would obey."""
+    """The rule as lines of text, without control characters."""
     return "\n".join(map(inert, _lines(rule)))
 
 
@@ -30,20 +30,20 @@ def rule_html(rule: Rule) -> str:
 
 
 def rule_rows(rule: Rule) -> Iterator[Row]:
-    """What is known of the rule: on the data it was chosen on, on clusters it has not seen, and as certified."""
+    """Threshold, accepted units, coverage and risk: as chosen, on held-out clusters, and as certified."""
     chosen, guarantee = rule.chosen, rule.guarantee
-    numbers = (math.nan if each is None else each for each in (chosen.coverage, chosen.risk))
-    coverage, risk = (Measured.of(each, None) for each in numbers)
+    numbers = (math.nan if value is None else value for value in (chosen.coverage, chosen.risk))
+    coverage, risk = (Measured.of(value, None) for value in numbers)
     yield "chosen on these data", chosen.threshold, chosen.accepted, coverage, risk
     if (unseen := chosen.procedure) is not None:
         yield f"on other {rule.noun}s", None, unseen.accepted, unseen.coverage, unseen.risk
     if guarantee is not None and guarantee.coverage is not None and guarantee.risk is not None:
-        accepted = next(each.accepted for each in guarantee.tested if each.threshold == guarantee.threshold)
+        accepted = next(tested.accepted for tested in guarantee.tested if tested.threshold == guarantee.threshold)
         yield f"certified by {guarantee.method}", guarantee.threshold, accepted, guarantee.coverage, guarantee.risk
 
 
 def sentence(rule: Rule) -> str:
-    """What the rule does, in one sentence."""
+    """The rule in one sentence."""
     return _chosen(rule) if rule.guarantee is None else _certified(rule, rule.guarantee)
 
 
@@ -57,7 +57,7 @@ def _lines(rule: Rule) -> Iterator[str]:
 
 
 def wanted_words(rule: Rule) -> str:
-    """What is wanted, in words; a loss that is not 0 or 1 is not called an error."""
+    """The target in words; a loss that is not 0 or 1 is not called an error."""
     if (rule.target.kind, rule.target.counts) == ("errors_per_100", "loss"):
         return f"a loss of at most {rule.target.value} per 100 units"
     return TARGETS[rule.target.kind].words.format(rule.target.value)
@@ -110,7 +110,7 @@ def _certified(rule: Rule, guarantee: Guarantee) -> str:
 
 def _guarantee(rule: Rule, guarantee: Guarantee) -> Iterator[str]:
     yield _certified(rule, guarantee)
-    yield from (_tested(each) for each in guarantee.tested)
+    yield from map(_tested, guarantee.tested)
     if guarantee.needed is not None:
         yield _needed(rule, guarantee, guarantee.needed)
     people = f"{guarantee.clusters} {rule.noun}s"
@@ -118,10 +118,11 @@ def _guarantee(rule: Rule, guarantee: Guarantee) -> Iterator[str]:
     yield f"Tested on {people}{tuned}. It assumes: {'; '.join(guarantee.assumes)}."
 
 
-def _tested(each: Tested) -> str:
-    found = f"p = {each.p:.3g}" if each.p is not None else f"sum {number(each.statistic)}"
-    verdict = "passes" if each.passed else "fails"
-    return f"  {typed(each.threshold)}: {share(each.coverage)} answered, risk {number(each.risk)}, {found}, {verdict}"
+def _tested(tested: Tested) -> str:
+    statistic = f"p = {tested.p:.3g}" if tested.p is not None else f"sum {number(tested.statistic)}"
+    verdict = "passes" if tested.passed else "fails"
+    answered = f"{share(tested.coverage)} answered, risk {number(tested.risk)}"
+    return f"  {typed(tested.threshold)}: {answered}, {statistic}, {verdict}"
 
 
 def _needed(rule: Rule, guarantee: Guarantee, needed: Needed) -> str:
@@ -133,7 +134,7 @@ def _needed(rule: Rule, guarantee: Guarantee, needed: Needed) -> str:
 
 
 def typed(threshold: float | None) -> str:
-    """A threshold as it is typed."""
+    """A threshold as a user would type it."""
     return "none" if threshold is None else repr(threshold).removesuffix(".0")
 
 
@@ -143,12 +144,12 @@ def share(value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three significant digits."""
+    """A number with three significant digits."""
     return "–" if value is None else f"{value:.3g}"
 
 
 def hundredfold(value: float | None) -> str:
-    """Three significant digits of a hundred times a number."""
+    """A hundred times a number, with three significant digits."""
     return "–" if value is None else f"{100 * value:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Alignment: which clusters several systems can be compared on, and who was left out of each."""
+"""Aligns several systems on the clusters they share, and records which clusters were left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ from demur.facts.items import Items, sorted_ids
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
-    """Systems cut down to the clusters that succeeded in all of them, and how many clusters there were before.
+    """Systems restricted to the clusters that succeeded in all of them, and how many clusters there were before.
 
     `overlap` counts the clusters that all systems hold, failed or not, `failed` those of them that failed in each
-    system, `only` the clusters of each system that some other system lacks. `everyone` is in some system.
+    system, `only` the clusters of each system that some other system lacks. `everyone` holds the clusters of any
+    system.
     """
 
     systems: Mapping[str, Items]
@@ -29,19 +30,19 @@ class Alignment:
 
     @property
     def left_out(self) -> frozenset[int | str]:
-        """Clusters of some system that are not compared: failed somewhere, or not in all."""
+        """The clusters that are not compared: they failed in a system, or a system lacks them."""
         return self.everyone.difference(next(iter(self.systems.values())).cluster_ids)
 
     @property
     def included(self) -> int:
-        """How many clusters are compared."""
+        """The number of clusters that are compared."""
         return len(next(iter(self.systems.values())).cluster_ids)
 
 
 def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) -> Alignment:
-    """All systems on the clusters they share, in the order given; a system by itself stays as it is.
+    """All systems on the clusters they share, in the order given; a single system is not changed.
 
-    Different clusters are an error unless the intersection is asked for, and so is a unit whose ground truth differs.
+    Different clusters are an error unless `intersection_only` is set; a unit with different ground truths always is.
     """
     if not systems:
         raise UserError("there are no systems: nothing can be evaluated")
@@ -80,7 +81,7 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
 
 
 def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
-    """A unit that failed in any system and is left out there is left out of all of them."""
+    """The systems without the units that failed in any of them, where failed units are left out."""
     failed = [items.failed_units for items in systems.values() if items.failed_units]
     if any(units.counted and units.rule == "drop" for units in failed):
         raise UserError(
@@ -89,15 +90,15 @@ def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
     names = {name for units in failed if units.rule == "drop" for name in units.names}
     if not names:
         return dict(systems)
-    kept = {system: items.take(np.flatnonzero(~items.are_named(names))) for system, items in systems.items()}
-    for items in kept.values():
+    reduced = {system: items.take(np.flatnonzero(~items.are_named(names))) for system, items in systems.items()}
+    for items in reduced.values():
         if not len(items):
             raise UserError(f"nothing to compare: no unit succeeded in all systems ({len(names)} failed in one)")
-    return kept
+    return reduced
 
 
 def _in_one_order(systems: Mapping[str, Items]) -> dict[str, Items]:
-    """Free tables that name the same items in another order, or some that are left out, in the order of the first."""
+    """The systems with items in the order of the first, where tables without an instrument list them in another."""
     first = next(iter(systems.values()))
     if first.instrument is not None or all(items.item_names == first.item_names for items in systems.values()):
         return dict(systems)
@@ -106,12 +107,12 @@ def _in_one_order(systems: Mapping[str, Items]) -> dict[str, Items]:
 
 
 def _used(items: Items) -> tuple[str, ...]:
-    held = np.bincount(items.item, minlength=len(items.item_names)) > 0
-    return tuple(name for name, used in zip(items.item_names, held, strict=True) if used)
+    is_used = np.bincount(items.item, minlength=len(items.item_names)) > 0
+    return tuple(name for name, used in zip(items.item_names, is_used, strict=True) if used)
 
 
 def check_same_truth(systems: Mapping[str, Items]) -> None:
-    """All systems must be about the same units, and agree on what is true of each."""
+    """Check that all systems have the same units with the same ground truths."""
     (first, left), *others = systems.items()
     for name, right in others:
         units = left.cluster_sizes(), right.cluster_sizes()
@@ -133,18 +134,18 @@ def check_same_truth(systems: Mapping[str, Items]) -> None:
         different = np.flatnonzero(truths_of[0] != truths_of[1])
         if different.size:
             unit = int(different[0])
-            told = [shown(str(truths[unit])) for truths in truths_of]
-            truths = f"{told[0]} in {shown(first)}, {told[1]} in {shown(name)}"
+            values = [shown(str(truths[unit])) for truths in truths_of]
+            truths = f"{values[0]} in {shown(first)}, {values[1]} in {shown(name)}"
             raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))
 
 
 def _check_digests(left: Items, right: Items, names: tuple[str, str]) -> None:
-    """Of summaries, each cluster has a number for what is true of its units."""
+    """Check that two summaries have equal digests: a cluster's digest stands for its units and their ground truths."""
     different = np.flatnonzero(left.digests != right.digests)
     if different.size:
-        place = f"{left.noun} {shown(left.cluster_ids[different[0]])}"
-        told = f"other units, or another ground truth, in {shown(names[0])} than in {shown(names[1])}"
-        raise UserError(and_more(f"{place}: {told}", different.size))
+        cluster = f"{left.noun} {shown(left.cluster_ids[different[0]])}"
+        difference = f"other units, or another ground truth, in {shown(names[0])} than in {shown(names[1])}"
+        raise UserError(and_more(f"{cluster}: {difference}", different.size))
 
 
 def _loss_source(items: Items) -> str:
@@ -154,5 +155,5 @@ def _loss_source(items: Items) -> str:
 
 
 def _truths(items: Items) -> NDArray[Any]:
-    """The truth of every unit, as a number or as the text it is."""
+    """The truth of every unit, as a number or as a text."""
     return items.truth if items.labels is None else np.array(items.labels, dtype=object)[items.truth]

@@ -1,4 +1,4 @@
-"""Codes: a column of names, each distinct one kept once."""
+"""Codes: a column of names that stores each distinct one once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Codes(Sequence[Any]):
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> Codes:
-        """Any Python values; 1, 1.0 and true are three of them."""
+        """Codes of any Python values; 1, 1.0 and true are distinct."""
         if isinstance(cells, Codes):
             return cells
         numbering = Numbering()
@@ -34,7 +34,7 @@ class Codes(Sequence[Any]):
 
     @classmethod
     def numbered(cls, numbers: Indices, values: Sequence[Any]) -> Codes:
-        """Distinct values in any order, some of them perhaps unused."""
+        """Codes of distinct values in any order, some of which may be unused."""
         first = np.full(len(values), len(numbers))
         first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
         order = np.argsort(first, kind="stable")[: np.sum(first < len(numbers))]
@@ -64,7 +64,7 @@ class Codes(Sequence[Any]):
         return Codes.numbered(self.numbers[units], self.values)
 
     def mapped(self, function: Callable[[Any], Any]) -> Codes:
-        """Every value as a function makes it; two of them may become one."""
+        """Codes of the results of a function, which may be equal for several values."""
         numbering = Numbering()
         number = numbering.numbers([*map(function, self.values)])
         merged = len(numbering.values) < len(self.values)
@@ -92,13 +92,15 @@ class Codes(Sequence[Any]):
         numbers = [{value: number for number, value in enumerate(codes.values)} for codes in (self, other)]
         width = len(other.values)
         wanted = [
-            numbers[0][one] * width + numbers[1][two] for one, two in pairs if one in numbers[0] and two in numbers[1]
+            numbers[0][left] * width + numbers[1][right]
+            for left, right in pairs
+            if left in numbers[0] and right in numbers[1]
         ]
         return np.isin(self.numbers * width + other.numbers, wanted)
 
 
 class Numbering:
-    """Numbers of values in the order in which they first appear."""
+    """Numbers distinct values in the order in which they first appear."""
 
     def __init__(self) -> None:
         self._numbers = _NumberOf()
@@ -109,7 +111,7 @@ class Numbering:
         return [key[1] if type(key) is tuple else key.cell if type(key) is _Unlike else key for key in self._numbers]
 
     def numbers(self, cells: Sequence[Any]) -> Indices:
-        """The number of each cell, a new one for every new value."""
+        """The number of each cell; a new value gets the next number."""
         keys = cells if {*map(type, cells)} <= {str, int} else map(_key, cells)
         return np.fromiter(map(self._numbers.__getitem__, keys), np.intp, len(cells))
 
@@ -122,7 +124,7 @@ class _NumberOf(dict[Any, int]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Unlike:
-    """A cell that cannot be looked up, such as a list, and is taken to equal no other."""
+    """A cell that cannot be hashed, such as a list; it counts as different from every other."""
 
     cell: Any
 
@@ -131,7 +133,7 @@ def _key(cell: Any) -> Any:
     if type(cell) in {str, int}:
         return cell
     if isinstance(cell, float) and math.isnan(cell):
-        return float, math.nan  # one and the same object, or it would not equal itself
+        return float, math.nan  # always the same object, because NaN does not equal itself
     try:
         hash(cell)
     except TypeError:

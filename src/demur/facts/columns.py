@@ -1,4 +1,4 @@
-"""Columns of values as they come from a file: numbers, nulls, absent members and everything else, kept apart."""
+"""Columns of cells as a file has them: each is a number, null, missing, or something else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from demur.types import Flags, Floats, Indices
 
 
 class Missing(enum.Enum):
-    """The mark of a member that is not there at all, as opposed to one that is null."""
+    """The value of a member that a row lacks, as opposed to one that is null."""
 
     MISSING = "missing"
 
@@ -30,7 +30,7 @@ MISSING = Missing.MISSING
 
 
 class State(enum.IntEnum):
-    """What a cell of a column holds."""
+    """The kind of a cell."""
 
     MISSING = 0
     NULL = 1
@@ -103,7 +103,7 @@ class Column:
 
     @classmethod
     def of(cls, raw: Sequence[object]) -> Column:
-        """Sort plain Python values into a column. A bool is not a number here."""
+        """A column of plain Python values; a bool is not a number."""
         state = np.full(len(raw), State.NUMBER, dtype=np.uint8)
         if not {*map(type, raw)} <= {int, float}:
             state[:] = [_STATE_OF_TYPE.get(type(value), State.OTHER) for value in raw]
@@ -113,7 +113,7 @@ class Column:
             values[numbers] = raw if len(numbers) == len(raw) else [raw[i] for i in numbers]
         except OverflowError:
             values[numbers] = [_as_double(raw[i]) for i in numbers]
-        # An integer that no double holds is not a number to compute with: rounded, it could equal another.
+        # An integer that no double represents is not used as a number: rounded, it could equal another.
         for index in np.flatnonzero(np.abs(values) >= _EXACT).tolist():
             if type(raw[index]) is int and (math.isinf(values[index]) or int(values[index]) != raw[index]):
                 state[index], values[index] = State.OTHER, np.nan
@@ -122,17 +122,17 @@ class Column:
 
     @classmethod
     def none(cls) -> Column:
-        """A column of nothing."""
+        """A column without cells."""
         return cls(np.zeros(0), np.zeros(0, dtype=np.uint8))
 
     @classmethod
     def of_codes(cls, codes: Codes) -> Column:
-        """A column of values that are each kept once."""
+        """A column of the values of codes."""
         return cls.of([*codes.values]).spread(codes)
 
     @classmethod
     def joined(cls, parts: Sequence[Column]) -> Column:
-        """Columns one after the other."""
+        """The concatenation of columns."""
         values, state = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "state"))
         starts = np.cumsum([0, *(len(part) for part in parts)])
         numbering = Numbering()
@@ -142,7 +142,7 @@ class Column:
 
     @classmethod
     def from_sequence(cls, values: Any) -> Column:
-        """A column of whatever holds one value per unit: an array, a list, a series of any library."""
+        """A column of an array, a list, or a series of any library."""
         raw = plain_values(values)
         if isinstance(raw, list):
             return cls.of(raw)
@@ -158,34 +158,34 @@ class Column:
         return map(self.cell, range(len(self)))
 
     def is_(self, state: State) -> Flags:
-        """Where the column holds this kind of cell."""
+        """Which cells are of this kind."""
         return np.equal(self.state, state)
 
     def cell(self, index: int) -> object:
-        """The value as it came: a number, None, MISSING, or whatever else it is."""
+        """The value of a cell as it was read: a number, None, MISSING, or anything else."""
         number = float(self.values[index])
         as_number = int(number) if number.is_integer() and abs(number) < _LARGEST_SHOWN else number
         return (MISSING, None, as_number, self.other.get(index))[self.state[index]]
 
     def usable(self) -> Flags:
-        """Where there is a finite number."""
+        """Which cells are finite numbers."""
         return np.asarray(self.is_(State.NUMBER) & np.isfinite(self.values))
 
     def within(self, low: float, high: float, *, whole: bool = False) -> Flags:
-        """Where there is a finite number between two bounds, and, if asked for, an integer."""
+        """Which cells are finite numbers between two bounds, and with `whole`, integers."""
         good = self.usable() & (self.values >= low) & (self.values <= high)
         return np.asarray(good & (self.values == np.round(self.values)) if whole else good)
 
     def abstains(self) -> Flags:
-        """Where there is a null or a NaN."""
+        """Which cells are null or NaN."""
         return np.asarray(self.is_(State.NULL) | (self.is_(State.NUMBER) & np.isnan(self.values)))
 
-    def refuse(self, bad: Flags, name: str, expected: str, place: Callable[[int], str]) -> None:
+    def refuse(self, bad: Flags, name: str, expected: str, unit_name: Callable[[int], str]) -> None:
         """Raise an error that names the first bad cell, if there is one, and counts the others."""
         units = np.flatnonzero(bad)
         if units.size:
             first = int(units[0])
-            text = f"{place(first)}: {name} {wrong_value(self.cell(first), expected)}"
+            text = f"{unit_name(first)}: {name} {wrong_value(self.cell(first), expected)}"
             raise UserError(and_more(text, units.size))
 
     def take(self, order: Indices) -> Column:
@@ -193,7 +193,7 @@ class Column:
         return Column(self.values[order], self.state[order], self.other.take(order, len(self)))
 
     def spread(self, codes: Codes) -> Column:
-        """For every unit the cell of its value, if these are the cells of the values of `codes`."""
+        """A column with a cell per unit of `codes`, if this one has a cell per distinct value of `codes`."""
         number = np.full(len(self), -1, dtype=np.intp)
         number[self.other.units] = self.other.codes.numbers
         units = np.flatnonzero(self.is_(State.OTHER)[codes.numbers])
@@ -201,31 +201,31 @@ class Column:
         return Column(self.values[codes.numbers], self.state[codes.numbers], other)
 
     def changed(self, function: Callable[[Any], Any]) -> Column:
-        """The same column with every cell that is neither number nor null as a function makes it."""
+        """The column with a function applied to every cell that is neither number nor null."""
         if not self.other:
             return self
-        made = Column.of_codes(self.other.codes.mapped(function))
+        results = Column.of_codes(self.other.codes.mapped(function))
         values, state = self.values.copy(), self.state.copy()
-        values[self.other.units], state[self.other.units] = made.values, made.state
-        return Column(values, state, OtherCells(self.other.units[made.other.units], made.other.codes))
+        values[self.other.units], state[self.other.units] = results.values, results.state
+        return Column(values, state, OtherCells(self.other.units[results.other.units], results.other.codes))
 
 
 def wrong_value(value: object, expected: str) -> str:
-    """What a value is and what it should be; a number that no double holds is told to be one.
+    """The end of a message: a value, what was expected, and whether no double represents it.
 
     >>> wrong_value(2**53 + 1, "a finite number")
     '9007199254740993, expected a finite number; no double holds this integer'
     """
-    unheld = ""
+    reason = ""
     if type(value) is int and _as_double(value) != value:
-        unheld = "; no double holds this integer"
+        reason = "; no double holds this integer"
     elif isinstance(value, float) and math.isinf(value):
-        unheld = "; infinite, or larger than any double"
-    return f"{literal(value)}, expected {expected}{unheld}"
+        reason = "; infinite, or larger than any double"
+    return f"{literal(value)}, expected {expected}{reason}"
 
 
 def check_lengths(columns: Mapping[str, Sized]) -> None:
-    """Columns of one table hold one value per unit each."""
+    """Check that the columns of a table have the same length."""
     if len({*map(len, columns.values())}) > 1:
         listed = ", ".join(f"{shown(name)} {len(values)}" for name, values in columns.items())
         raise UserError(f"the columns are of different lengths: {listed}")
@@ -239,7 +239,7 @@ def _as_double(value: Any) -> float:
 
 
 def written_number(text: str) -> float | None:
-    """The number a text spells, None if it is none; what Python alone takes for one, such as 1_0, is none.
+    """The number that a text spells, or None; 1_0, which Python accepts, is not a number.
 
     >>> written_number("2.5e1"), written_number("1_0")
     (25.0, None)
@@ -251,7 +251,7 @@ def written_number(text: str) -> float | None:
 
 
 def plain_values(values: Any) -> list[Any] | NDArray[Any]:
-    """An array of numbers as it is; anything else as a list of Python values, with None for what is null.
+    """An array of numbers unchanged; anything else as a list of Python values, with None for nulls.
 
     >>> plain_values((1, np.float64(0.5), None))
     [1, 0.5, None]
@@ -270,7 +270,7 @@ def plain_values(values: Any) -> list[Any] | NDArray[Any]:
 
 
 def plain(value: Any) -> Any:
-    """A Python value for a numpy scalar, None for pandas' NA; the rest as it is."""
+    """A Python value for a numpy scalar, None for pandas' NA and NaT, and any other value unchanged."""
     if isinstance(value, np.generic):
         return value.item()
     return None if type(value).__name__ in {"NAType", "NaTType"} else value

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def modal(answers: Sequence[Any]) -> Any:
-    """The most frequent answer; of several, abstention (None) first, then the smallest, of texts by their order.
+    """The most frequent answer; among equally frequent ones, abstention (None), or else the smallest.
 
     >>> modal([2, 1, 1, 2]), modal(["b", None, "a", None]), modal(["b", "a"])
     (1, None, 'a')
@@ -19,10 +19,10 @@ def modal(answers: Sequence[Any]) -> Any:
 
 
 def consistency(answers: Sequence[Any]) -> dict[str, Any]:
-    """The signals of repeated answers, integers or texts, None for one that abstained.
+    """The signals of repeated answers, which are integers, texts, or None for an abstention.
 
-    Scores have a modal score and a standard deviation, that of the population of numeric answers, 0 with fewer than
-    two; texts have neither.
+    Scores also have a modal score and a standard deviation: that of the numeric answers, with their number as the
+    divisor, and 0 if there are fewer than two.
 
     >>> consistency([1, 1, 3, None])["consistency_na_rate"], consistency(["a", "a", "b", "c"])
     (0.25, {'consistency_modal_confidence': 0.5, 'consistency_na_rate': 0.0})
@@ -33,6 +33,6 @@ def consistency(answers: Sequence[Any]) -> dict[str, Any]:
     if any(isinstance(answer, str) for answer in answers):
         return share | abstained
     scores = [answer for answer in answers if answer is not None]
-    given = len(scores)  # from integer sums, so that equal answers spread by exactly 0
+    given = len(scores)  # the variance is from integer sums, so that it is exactly 0 for equal answers
     variance = (given * sum(score * score for score in scores) - sum(scores) ** 2) / given**2 if given else 0.0
     return {"consistency_modal_score": chosen, **share, "consistency_score_std": math.sqrt(variance), **abstained}

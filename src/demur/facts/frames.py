@@ -1,4 +1,4 @@
-"""Data frames of any library, as named columns, with every way they can disappoint turned into one line."""
+"""Data frames of any library as named columns, and the other way round; failures are one-line errors."""
 
 import sys
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from demur.errors import UserError, literal, repeated
 
 
 def columns_of(data: Any) -> dict[str, Any]:
-    """Columns by name: those of a mapping as they are, those of a pandas, polars or other frame as narwhals series."""
+    """Columns by name: those of a mapping unchanged, those of a pandas, polars or other frame as narwhals series."""
     columns = [*data.items()] if isinstance(data, Mapping) else [(series.name, series) for series in _series(data)]
     if twice := repeated(str(name) for name, _ in columns):
         same = " and ".join(literal(name) for name, _ in columns if str(name) == twice[0])
@@ -19,7 +19,7 @@ def columns_of(data: Any) -> dict[str, Any]:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a data frame of a library that is known, not a column or anything else."""
+    """Whether data are a frame of a library that narwhals knows."""
     if isinstance(data, (list, tuple)):
         return False
     import narwhals as nw  # noqa: PLC0415
@@ -28,7 +28,7 @@ def is_frame(data: Any) -> bool:
 
 
 def _series(frame: Any) -> list[Any]:
-    import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
+    import narwhals as nw  # noqa: PLC0415  (slow to import, and only frames need it)
 
     try:
         native = nw.from_native(frame)
@@ -40,13 +40,13 @@ def _series(frame: Any) -> list[Any]:
     if isinstance(native, nw.LazyFrame):
         try:
             native = native.collect()
-        except Exception as error:  # each library raises its own when a lazy plan turns out to be wrong
+        except Exception as error:  # each library raises its own exceptions for a wrong lazy plan
             raise UserError(f"the lazy frame cannot be collected: {error}") from error
     return [*native.iter_columns()]
 
 
 def frame_of(columns: dict[str, list[Any]]) -> Any:
-    """A data frame of the library at hand: one that is loaded already, or else one that is installed."""
+    """A data frame of polars, pandas or pyarrow: of one that is loaded already, or else of one that is installed."""
     import narwhals as nw  # noqa: PLC0415
 
     for name in sorted(("polars", "pandas", "pyarrow"), key=lambda name: name not in sys.modules):

@@ -1,4 +1,4 @@
-"""Groups: a label for each unit, from a column of its table or from a file of labels; text, or numbers that are cut."""
+"""Groups: a label for each unit, from a column of its table or a file of labels; a text, or an interval of numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_LEVELS = 30
 
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
-    """A column of labels: its name, where its numbers are cut, if they are, and the file, if it is one of labels alone.
+    """A column of labels: its name, the points where numbers are cut, and the file of labels it is in, if any.
 
     >>> GroupColumn.of("Age:18,40,65").cuts
     (18.0, 40.0, 65.0)
@@ -36,7 +36,7 @@ class GroupColumn:
 
     @classmethod
     def of(cls, text: str, columns: Sequence[str] = ()) -> GroupColumn:
-        """A column as a command line names it, COLUMN or COLUMN:18,40,65; a column may have a colon in its name."""
+        """Parse COLUMN or COLUMN:18,40,65, the notation of the command line; a column's name may contain a colon."""
         name, colon, listed = text.rpartition(":")
         if not colon or text in columns:
             return cls(text)
@@ -48,7 +48,7 @@ class GroupColumn:
 
     @property
     def text(self) -> str:
-        """The column as it was named."""
+        """The column in the notation of the command line."""
         return f"{self.name}:{','.join(self._written)}" if self.cuts else self.name
 
     @property
@@ -56,17 +56,17 @@ class GroupColumn:
         return [repr(cut).removesuffix(".0") for cut in self.cuts]
 
     def grouping(self, cells: Sequence[Any]) -> Grouping:
-        """The group of each unit, from what the column holds; without a label it is `(none)`, and never left out."""
+        """The group of each unit, from the cells of the column; units without a label are the group `(none)`."""
         labels = Codes.of(cells).mapped(self._cut if self.cuts else self._label)
         levels = self.ordered(labels.values)
         index = np.array([levels.index(label) for label in labels.values], np.intp)
         return Grouping(levels, index[labels.numbers], self)
 
     def ordered(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The levels that some labels are of, in order."""
-        held = {*labels}
-        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(held - {NONE}, key=by_size)
-        return tuple(level for level in (*order, NONE) if level in held)
+        """The distinct labels, in the order of the levels."""
+        distinct = {*labels}
+        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(distinct - {NONE}, key=by_size)
+        return tuple(level for level in (*order, NONE) if level in distinct)
 
     @property
     def _intervals(self) -> list[str]:
@@ -82,8 +82,8 @@ class GroupColumn:
             )
         label = str(cell).lower() if isinstance(cell, bool) else str(int(cell) if isinstance(cell, float) else cell)
         if label in (NONE, OTHER):
-            whom = "without a label" if label == NONE else "outside all intervals"
-            raise UserError(f"{shown(self.name)} {literal(cell)}: units {whom} are called so, call these otherwise")
+            which = "without a label" if label == NONE else "outside all intervals"
+            raise UserError(f"{shown(self.name)} {literal(cell)}: this label is for units {which}, choose another")
         if label.strip() != label or not isinstance(cell, (str, int, float)):
             raise UserError(f"{shown(self.name)} {literal(cell)}, expected a label: a text without spaces around it")
         return label
@@ -104,7 +104,7 @@ def _is_missing(cell: Any) -> bool:
 
 
 def by_size(level: str) -> tuple[bool, float, str]:
-    """Numbers by size, then texts."""
+    """The sort key of levels: numbers by size, then texts."""
     number = written_number(level)
     is_text = number is None or math.isnan(number)
     return is_text, 0.0 if is_text else number or 0.0, level
@@ -112,32 +112,32 @@ def by_size(level: str) -> tuple[bool, float, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The group of every unit: the number of its level. `column` is where the labels come from, None for the items."""
+    """The group of every unit, as the index of its level; `column` is where labels come from, None for the items."""
 
     levels: tuple[str, ...]
     index: Indices
     column: GroupColumn | None = None
 
     def take(self, units: Indices) -> Grouping:
-        """The groups of these units, and no level without one."""
+        """The groups of these units, without the levels that none of them has."""
         index = self.index[units]
-        held = np.bincount(index, minlength=len(self.levels)) > 0
-        levels = tuple(level for level, kept in zip(self.levels, held, strict=True) if kept)
-        return replace(self, levels=levels, index=(np.cumsum(held) - 1)[index])
+        is_used = np.bincount(index, minlength=len(self.levels)) > 0
+        levels = tuple(level for level, used in zip(self.levels, is_used, strict=True) if used)
+        return replace(self, levels=levels, index=(np.cumsum(is_used) - 1)[index])
 
     def units(self, level: int) -> Flags:
-        """Which units are at a level."""
+        """Which units have a level, given by its index."""
         return np.asarray(self.index == level)
 
     def of_clusters(self, cluster: Indices) -> Indices | None:
-        """The level of each cluster; None where it is not the same for all units of every cluster."""
+        """The level of each cluster; None if the units of some cluster have different levels."""
         first = np.zeros(int(cluster.max()) + 1, np.intp)
         first[cluster[::-1]] = self.index[::-1]
         return first if bool((first[cluster] == self.index).all()) else None
 
 
 def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
-    """A grouping of a run by its name, if it can tell groups apart; `item` is always there."""
+    """A grouping of a run by its name, checked to form groups; `item` groups by the items of any run."""
     if name == ITEM and name not in items.groups:
         if items.count is not None:
             raise UserError("groups by item need single units, and a summary holds counts: give the data themselves")
@@ -149,34 +149,35 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
         raise UserError(f"no group is called {own}: name its column, --group {own}=COLUMN; there are: {known}")
     levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
     if levels == 1:
-        raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: it is everything")
+        raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: expected two or more")
     if levels > most:
         numbers = all(written_number(level) is not None for level in grouping.levels)
         cut = ", or cut the numbers, NAME=COLUMN:18,40,65" if numbers else ""
         raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: --max-groups{cut}")
     if clusters is not None and levels == len(items.cluster_ids):
-        raise UserError(f"the group {shown(name)} has a level for each {items.noun}: nothing is grouped by it")
+        raise UserError(f"the group {shown(name)} has a level for each {items.noun}: it forms no groups")
     return grouping
 
 
 def check_same_groups(systems: Mapping[str, Items], name: str) -> None:
-    """Systems that are compared agree on who is in which group."""
+    """Check that the systems to compare have the same label for each unit."""
     (first, left), *others = systems.items()
-    one = grouping_of(left, name, len(left))
-    for other, items in others:
-        two = grouping_of(items, name, len(items))
+    own = grouping_of(left, name, len(left))
+    for other, right in others:
+        theirs = grouping_of(right, name, len(right))
         if left.count is not None:
-            _check_same_counts((left, one), (items, two), f"{shown(name)} differs in {shown(first)} and {shown(other)}")
+            text = f"{shown(name)} differs in {shown(first)} and {shown(other)}"
+            _check_same_counts((left, own), (right, theirs), text)
             continue
-        labels = [np.array(each.levels, dtype=object)[each.index] for each in (one, two)]
+        labels = [np.array(grouping.levels, dtype=object)[grouping.index] for grouping in (own, theirs)]
         if (different := np.flatnonzero(labels[0] != labels[1])).size:
             unit = int(different[0])
-            told = f"{shown(labels[0][unit])} in {shown(first)} and {shown(labels[1][unit])} in {shown(other)}"
-            raise UserError(f"{left.place(unit)}: {shown(name)} is {told}")
+            both = f"{shown(labels[0][unit])} in {shown(first)} and {shown(labels[1][unit])} in {shown(other)}"
+            raise UserError(f"{left.place(unit)}: {shown(name)} is {both}")
 
 
-def _check_same_counts(left: tuple[Items, Grouping], right: tuple[Items, Grouping], told: str) -> None:
-    """Of summaries: each cluster has as many units in each group."""
+def _check_same_counts(left: tuple[Items, Grouping], right: tuple[Items, Grouping], text: str) -> None:
+    """Check that each cluster of two summaries has the same number of units in each group."""
     for level in dict.fromkeys((*left[1].levels, *right[1].levels)):
         sizes = [
             items.cluster_sizes(grouping.units(grouping.levels.index(level) if level in grouping.levels else -1))
@@ -185,5 +186,5 @@ def _check_same_counts(left: tuple[Items, Grouping], right: tuple[Items, Groupin
         if (different := np.flatnonzero(sizes[0] != sizes[1])).size:
             items = left[0]
             raise UserError(
-                f"{items.noun} {shown(items.cluster_ids[different[0]])}: how many units are {shown(level)} of {told}"
+                f"{items.noun} {shown(items.cluster_ids[different[0]])}: how many units are {shown(level)} of {text}"
             )

@@ -10,7 +10,7 @@ from demur.files.strict_json import decode, loads, read_bytes
 from demur.files.toml import parsed_toml
 
 _LARGEST_SCORE = 2**31
-BY_ITEMS = "by-items"  # nobody named one: the known one that has the items of a table, PHQ-8 of a run file
+BY_ITEMS = "by-items"  # the default: the known instrument with the items of a table; for a run file, PHQ-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Instrument:
 
     @property
     def score(self) -> str:
-        """What a score has to be, in words.
+        """The expected score, in words.
 
         >>> PHQ8.score
         'an integer 0–3'
@@ -63,7 +63,7 @@ INSTRUMENTS = {instrument.name: instrument for instrument in (PHQ8, PHQ9, GAD7)}
 
 
 def instrument_with(items: Collection[object]) -> Instrument | None:
-    """The known instrument that has these items and no others, None if none has.
+    """The known instrument with exactly these items, or None.
 
     >>> instrument_with(["Sleep"]), instrument_with(GAD7.items) is GAD7
     (None, True)
@@ -72,9 +72,7 @@ def instrument_with(items: Collection[object]) -> Instrument | None:
 
 
 def instrument(which: str | Path | Instrument) -> Instrument:
-    """An instrument from itself, from its name, or from a JSON or TOML file with name, items, min and max.
-
-    Where there are no items to look at, the one that nobody named is PHQ-8.
+    """An instrument by its name, or from a JSON or TOML file with name, items, min and max; the default is PHQ-8.
 
     >>> instrument("gad-7") is GAD7, instrument(BY_ITEMS) is PHQ8
     (True, True)

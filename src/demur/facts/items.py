@@ -1,4 +1,4 @@
-"""Items: the facts of one run. Columnar, frozen, and checked once, when they are made."""
+"""Items: the facts of one run, as columns that are checked once and never change."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _LARGEST_ID = 2**63
 class Source:
     """Where facts came from, so that a result can be traced back to its bytes.
 
-    A table in memory has no path. `label` is the name a system is shown by, where the user gives one. Of a table,
-    `columns` are the roles played by a column of another name, and `instrument` is the one that its items told.
+    A table in memory has no path. `label` is the system's name, if the user gave one. For a table, `columns` maps roles
+    to columns of another name, and `instrument` is the one inferred from its items.
     """
 
     path: str | None = None
@@ -48,14 +48,14 @@ class Source:
 class Items:
     """The units of one run, ordered by cluster and then by item.
 
-    `answer` means something only where `answered` is true: elsewhere the system abstained, where `nan_answer` is true
-    by a NaN and elsewhere by a null. Where a table gives `losses`, truths and answers are all 0 and mean nothing; where
-    they are texts, they are numbers of `labels`. Clusters that are `independent` are rows nobody has grouped. Items
-    that nobody named are `numbered` within their clusters.
+    `answer` is defined only where `answered` is true; elsewhere the system abstained, by a NaN where `nan_answer` is
+    true, and by a null otherwise. If a table gives `losses`, truths and answers are all 0; if truths and answers are
+    texts, they are indices of `labels`. If `independent`, every row is a cluster of its own. If `numbered`, the items
+    have no names, and are numbered within their clusters.
 
-    Of a summary, a row stands for as many units of a cluster as its `count` says, which differ in nothing that is known
-    of them; those units have no items. `summary` says what was summarized, and `digests` what is true of each cluster.
-    Where the clusters of the units are known `elsewhere`, by those who hold them, the rows here are of no cluster.
+    In a summary, a row stands for `count` units of a cluster that are equal in all that is known; such units have no
+    items. `summary` says what was summarized, and `digests` has a number per cluster that stands for its units and
+    their ground truths. In passes, `elsewhere` knows the clusters of the units, and the rows here belong to none.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -92,7 +92,7 @@ class Items:
 
     @classmethod
     def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
-        """Check every unit and put the units in order."""
+        """Check every unit, and sort the units."""
         clusters = Codes.of(raw.clusters)
         if not len(clusters):
             raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
@@ -136,20 +136,20 @@ class Items:
 
     @property
     def units(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return len(self) if self.count is None else int(self.count.sum())
 
     @property
     def lower_is_surer(self) -> tuple[str, ...]:
-        """Which signals rank their lowest values first, where a summary says so."""
-        return tuple(each.name for each in self.summary.signals if each.lower_is_surer) if self.summary else ()
+        """The signals of a summary of which lower means more confident."""
+        return tuple(signal.name for signal in self.summary.signals if signal.lower_is_surer) if self.summary else ()
 
     def number_of(self, rows: Flags) -> int:
-        """How many units are in these rows."""
+        """The number of units in these rows."""
         return int(rows.sum() if self.count is None else self.count[rows].sum())
 
     def cluster_sizes(self, rows: Flags | slice = slice(None)) -> Integers:
-        """How many units each cluster has, in all rows or in these."""
+        """The number of units of each cluster, in all rows or in these."""
         if self.elsewhere is not None:
             return np.asarray(self.elsewhere.units)
         counts = None if self.count is None else self.count[rows]
@@ -157,78 +157,78 @@ class Items:
 
     @property
     def right(self) -> Flags:
-        """Where an answer is exactly right: its loss is 0, or it is the truth."""
+        """Which answers are exactly right: their loss is 0, or they equal the truth."""
         exact = self.losses.numerators == 0 if self.losses else self.answer == self.truth
         return np.asarray(self.answered & exact)
 
     @property
     def unit_names(self) -> list[tuple[ClusterId, str]]:
-        """Every unit by its cluster and its item."""
+        """The cluster and the item of every unit."""
         pairs = zip(self.cluster.tolist(), self.item.tolist(), strict=True)
         return [(self.cluster_ids[cluster], self.item_names[item]) for cluster, item in pairs]
 
     @property
     def by_name(self) -> Indices:
-        """The units by cluster and item, whatever the order of the rows: numbers by size, then texts."""
+        """The order of the units by cluster and by the name of the item: numbers by size, then texts."""
         if self.instrument is not None:
             return np.arange(len(self))
         rank = np.argsort(sorted(range(len(self.item_names)), key=lambda item: by_size(self.item_names[item])))
         return _order(self.cluster, rank[self.item])
 
     def are_named(self, names: Iterable[tuple[ClusterId, str]]) -> Flags:
-        """Which units are among those of these clusters and items."""
+        """Which units are among these pairs of a cluster and an item."""
         return Codes(self.cluster, self.cluster_ids).is_pair(Codes(self.item, self.item_names), names)
 
     @property
     def units_left_out(self) -> set[tuple[ClusterId, str]]:
-        """The units that failed and are not among these."""
+        """The failed units that are left out of these."""
         failed = self.failed_units
         return {*failed.names} if failed is not None and failed.rule == "drop" else set()
 
     @property
     def has_scores(self) -> bool:
-        """Whether truths and answers are numbers, whose difference says which way an answer is wrong."""
+        """Whether truths and answers are numbers, so that an answer can be too high or too low."""
         return self.losses is None and self.labels is None
 
     @property
     def abstained_nan(self) -> int:
-        """How many abstentions came as NaN."""
+        """The number of abstentions given as NaN."""
         return self.number_of(self.nan_answer)
 
     def place(self, unit: int) -> str:
-        """How a message calls a unit."""
+        """The name of a unit in messages."""
         cluster, item = self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]]
         return f"{self.noun} {shown(cluster)}, {shown(item)}"
 
     def only(self, clusters: Iterable[ClusterId]) -> Items:
-        """The same facts of these clusters alone; nobody has failed among them."""
+        """The facts of these clusters, none of which failed."""
         wanted = set(clusters)
-        kept = np.array([name in wanted for name in self.cluster_ids], dtype=bool)
-        return replace(self.take(np.flatnonzero(kept[self.cluster])), failed=())
+        is_wanted = np.array([name in wanted for name in self.cluster_ids], dtype=bool)
+        return replace(self.take(np.flatnonzero(is_wanted[self.cluster])), failed=())
 
     def ordered(self, item_names: tuple[str, ...]) -> Items:
-        """The same facts with the items of a free table in another order."""
+        """The facts of a table without an instrument, with its items in another order."""
         index = _indices(self.item_names, item_names)
         moved = replace(self, item_names=item_names, item=index[self.item])
         return moved.take(_order(moved.cluster, moved.item))
 
     def take(self, units: Indices) -> Items:
-        """The same facts of these units, and of no cluster without one."""
-        held = np.bincount(self.cluster[units], minlength=len(self.cluster_ids)) > 0
+        """The facts of these units, without the clusters that have none of them."""
+        is_used = np.bincount(self.cluster[units], minlength=len(self.cluster_ids)) > 0
         per_unit = {name: getattr(self, name)[units] for name in _PER_UNIT}
         return replace(
             self,
-            cluster_ids=tuple(name for name, kept in zip(self.cluster_ids, held, strict=True) if kept),
-            **per_unit | {"cluster": (np.cumsum(held) - 1)[per_unit["cluster"]]},
+            cluster_ids=tuple(name for name, used in zip(self.cluster_ids, is_used, strict=True) if used),
+            **per_unit | {"cluster": (np.cumsum(is_used) - 1)[per_unit["cluster"]]},
             count=None if self.count is None else self.count[units],
-            digests=None if self.digests is None else self.digests[held],
+            digests=None if self.digests is None else self.digests[is_used],
             signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
             losses=self.losses.take(units) if self.losses else None,
             groups={name: grouping.take(units) for name, grouping in self.groups.items()},
         )
 
     def labelled(self, label: str | None) -> Items:
-        """The same facts under the name their system is shown by."""
+        """The facts, with a name for their system."""
         if self.source is None and label is None:
             return self
         return replace(self, source=replace(self.source or Source(), label=label))
@@ -236,14 +236,14 @@ class Items:
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]
         rows = [("units", str(self.units)), ("answered", str(self.number_of(self.answered))), *rows]
-        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only notebooks need it)
 
         return html_table(("", ""), [(f"{self.noun}s", str(len(self.cluster_ids))), *rows], repr(self))
 
 
-def summed(places: Indices, counts: Integers | None, length: int) -> Integers:
-    """Whole numbers added up by place, exactly, as doubles hold them; or how often each place is there."""
-    return np.bincount(places, counts, length).astype(np.int64)
+def summed(indices: Indices, counts: Integers | None, length: int) -> Integers:
+    """The sum of the counts at each index, or how often each index occurs; exact up to 2**53."""
+    return np.bincount(indices, counts, length).astype(np.int64)
 
 
 _AS_READ = ("instrument", "noun", "labels", "independent", "failed_units", "repeats", "probabilities", "numbered")
@@ -251,7 +251,7 @@ _PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
 
 
 def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
-    """What the items are called, in order, and the number of each unit's."""
+    """The names of the items, in order, and the index of each unit's item."""
     items = Codes.of(raw.items)
     if raw.instrument is None:
         return tuple(items.values), items.numbers
@@ -265,7 +265,7 @@ def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
 
 
 def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
-    """Cluster ids, each an integer or a text; 300 and "300" in one run would be a guess about who is who."""
+    """Cluster ids, each an integer or a text; 300 and "300" in one run are ambiguous, and an error."""
     checked: list[Any] = [*ids]
     if not {*map(type, checked)} <= {str, int}:
         checked = [*map(plain, checked)]
@@ -281,18 +281,18 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
 
 def _is_id(value: object) -> bool:
     if type(value) is str:
-        # A half of a character could not be written to a file again.
+        # A lone surrogate, half of a character, cannot be written to a file.
         return value.strip() == value != "" and (value.isascii() or not has_half(value))
     return type(value) is int and abs(value) < _LARGEST_ID
 
 
 def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
-    """Distinct ids in the one order everything is drawn in: integers, then texts."""
+    """Distinct ids in the order in which clusters are drawn: integers, then texts."""
     return _ranked([*dict.fromkeys(ids)])[0]
 
 
 def _ranked(ids: Sequence[Any]) -> tuple[tuple[ClusterId, ...], Indices]:
-    """Distinct ids in that order, and where in it each of them is."""
+    """Distinct ids sorted, integers before texts, and the rank of each."""
     numbers = np.array([not isinstance(value, str) for value in ids], dtype=bool)
     order = [
         number for kind in (numbers, ~numbers) for number in sorted(np.flatnonzero(kind).tolist(), key=ids.__getitem__)
@@ -303,7 +303,7 @@ def _ranked(ids: Sequence[Any]) -> tuple[tuple[ClusterId, ...], Indices]:
 
 
 def as_integers(texts: Collection[object], most_digits: int) -> list[int] | None:
-    """Integers if every text is written as one, None otherwise: 7 and 007 are two texts.
+    """The texts as integers if all are canonical integers, None otherwise: 7 and 007 are different texts.
 
     >>> as_integers(["7", "-12"], 18), as_integers(["7", "007"], 18)
     ([7, -12], None)
@@ -314,20 +314,20 @@ def as_integers(texts: Collection[object], most_digits: int) -> list[int] | None
 
 
 def _scores(column: Column, order: Indices, known: Flags | None = None) -> Integers:
-    """The scores in order, 0 where none is known; zeros that are never written take no memory."""
+    """The scores in order, 0 where they are not known."""
     if not len(column):
-        return np.zeros(len(order), dtype=np.int64)
+        return np.zeros(len(order), dtype=np.int64)  # takes no memory until it is written to
     values = column.values if known is None else np.where(known, column.values, 0)
     return values[order].astype(np.int64)
 
 
 def _order(cluster: Indices, item: Indices) -> Indices:
-    """The order by cluster and then by item."""
+    """The indices that sort units by cluster and then by item."""
     key = cluster * (int(item.max(initial=0)) + 1) + item
     return np.arange(len(key)) if (key[1:] > key[:-1]).all() else np.argsort(key)
 
 
 def _indices(values: Sequence[Any], known: Sequence[Any]) -> Indices:
-    """The index of each value among the known ones; -1 for one that is not known."""
+    """The index of each value among the known ones, or -1."""
     index_of = {value: index for index, value in enumerate(known)}
     return np.fromiter((index_of.get(value, -1) for value in values), np.intp, len(values))

@@ -1,4 +1,4 @@
-"""Losses that a table gives: one number per unit, kept as integers over one divisor where decimals allow it."""
+"""Losses from a column of a table, stored as integers over one divisor where they are short decimals."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from demur.facts.columns import Column, OtherCells
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
-COLUMN = "column "  # what the definition of a column of losses begins with
+COLUMN = "column "  # the start of the definition of a column of losses
 _MOST_DIGITS = 9
 _EXACT = 2.0**53
-_PART = 1 << 16  # as many numbers as are looked at before one that does not fit ends the search
+_PART = 1 << 16  # numbers that are tested at once; the first part that fails ends the test
 
 
 @dataclass(frozen=True, slots=True)
 class LossColumn:
-    """A column of losses, or with a `score_range` of scores, of which a higher one is better, as it was read.
+    """A column of losses as it was read, or with a `score_range`, of scores, where higher is better.
 
-    `maximum` is what a loss is at most, if that is known.
+    `maximum` is the largest possible loss, if it is known.
     """
 
     cells: Column
@@ -43,18 +43,18 @@ class LossColumn:
 
     @property
     def role(self) -> str:
-        """What the column holds."""
+        """The role of the column: loss or score."""
         return "loss" if self.score_range is None else "score"
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest number a cell may hold."""
+        """The lowest and the highest number that a cell may have."""
         low, high = self.score_range or (0.0, math.inf)
         return low, high if self.maximum is None or self.score_range else self.maximum
 
     @property
     def expected(self) -> str:
-        """What a cell of an answered unit has to hold, in words."""
+        """The expected value of an answered unit, in words."""
         low, high = self.bounds
         if self.score_range is not None:
             return f"a number {low:g} to {high:g} (--score-range)"
@@ -70,11 +70,11 @@ class LossColumn:
         return difference if high - low == 1 else f"({difference}) / {high - low:.10g}"
 
     def wrong(self, answered: Flags) -> Flags:
-        """Where an answered unit has no loss that can be used."""
+        """Which answered units have a value that is not a valid loss or score."""
         return np.asarray(answered & ~self.cells.within(*self.bounds))
 
     def losses(self, answered: Flags) -> Losses:
-        """The losses of the answered units; every other unit has 0."""
+        """The losses of the answered units, and 0 for every other unit."""
         values = np.where(answered, self.cells.values, 0.0)
         low, high = self.score_range or (0.0, self.maximum or 1.0)
         digits = _fractional_digits(values, low, high)
@@ -96,8 +96,8 @@ class LossColumn:
 class Losses:
     """The loss of every unit: `numerators` over a `divisor`, 0 where the system abstained.
 
-    `largest` is the largest numerator there can be, None where nothing bounds it. Losses that are not `exact` are
-    doubles over 1. `name` is that of the loss they were made by, where truths and answers are not kept.
+    `largest` is the largest possible numerator, None if there is no bound. Losses that are not `exact` are doubles, and
+    the divisor is 1. `name` is the loss that they were computed by, if truths and answers are not stored.
     """
 
     numerators: NDArray[Any]
@@ -116,7 +116,7 @@ class Losses:
 
 
 def score_range(text: str) -> tuple[float, float]:
-    """A range as it is written on a command line.
+    """Parse LOW:HIGH, the notation of the command line.
 
     >>> score_range("1:5")
     (1.0, 5.0)
@@ -129,7 +129,7 @@ def score_range(text: str) -> tuple[float, float]:
 
 
 def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column]]:
-    """Texts as numbers that are equal exactly where the texts are, and the text of each number.
+    """The distinct texts of some columns, sorted, and the columns with each text replaced by its index.
 
     >>> label_numbers(["Paris", "Rome"], ["Rome", None])[0]
     ('Paris', 'Rome')
@@ -141,20 +141,20 @@ def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column
 
 
 def _numbered(codes: Codes, number: dict[str, int]) -> Column:
-    """Texts by their numbers; anything but a text or an abstention is no label, and stays for the message to show."""
+    """The index of each text; cells that are neither texts nor abstentions stay as they are, for the error message."""
     column = Column.of([number[value] if isinstance(value, str) else _no_label(value) for value in codes.values])
     units = column.other.units
-    kept = OtherCells(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
-    return replace(column, other=kept).spread(codes)
+    other = OtherCells(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
+    return replace(column, other=other).spread(codes)
 
 
 def _no_label(cell: Any) -> Any:
-    """An abstention as it is; anything else as what is no number."""
+    """An abstention unchanged; anything else in a list, so that a column does not take it for a number."""
     return cell if cell is None or (isinstance(cell, float) and math.isnan(cell)) else [cell]
 
 
 def flags_of(column: Column) -> Flags:
-    """Which cells are true: true and false, or 1 and 0; anything else is to be refused before."""
+    """Which cells are true or 1; `is_flag` tells which cells are valid."""
     flags = column.values == 1
     flags[column.other.where(lambda value: value is True)] = True
     return np.asarray(flags)
@@ -168,14 +168,14 @@ def is_flag(column: Column) -> Flags:
 
 
 def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
-    """How many digits after the point write all of these numbers; None if 9 do not, or the integers are too large."""
+    """The number of decimals that represent all of these numbers; None if 9 do not, or the integers are too large."""
     largest = max(abs(low), abs(high), values.max(initial=0), -values.min(initial=0))
     parts = [np.array([low, high]), *(values[start : start + _PART] for start in range(0, len(values), _PART))]
     for digits in range(_MOST_DIGITS + 1):
         scale = 10.0**digits
         if np.rint(largest * scale) >= _EXACT:
             return None
-        # Divided, an integer gives the very double that its decimal is read as.
+        # Dividing the integer gives the same double as parsing the decimal.
         if all(np.array_equal(np.rint(part * scale) / scale, part) for part in parts):
             return digits
     return None

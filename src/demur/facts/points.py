@@ -1,4 +1,4 @@
-"""Operating points of others that are known as numbers only: counts, or what a paper prints."""
+"""Published operating points, known only by their numbers: counts, or a coverage and a risk."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ _COUNTS, _PUBLISHED = ("units", "answered", "loss"), ("coverage", "risk")
 _MEMBERS = (*_COUNTS, "clusters", "sd", *_PUBLISHED, "ci", "se")
 _WHOLE = ("units", "answered", "clusters")
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{0,30})?|\.[0-9]{1,30}")
-_WAY = "expected NAME: units=328, answered=300, loss=141, or NAME: coverage=0.9, risk=0.2, ci=0.1..0.3"
+_EXPECTED = "expected NAME: units=328, answered=300, loss=141, or NAME: coverage=0.9, risk=0.2, ci=0.1..0.3"
 
 
 @dataclass(frozen=True, slots=True)
 class NumbersOfPoint:
     """A point by its numbers: `counts` of units, answers and their summed loss, or a `published` coverage and risk.
 
-    `spread` is the standard deviation of the losses, `ends` or `std_error` the uncertainty of the risk, if they are
-    known. `given` is what was typed, and `loss` what the risk is of, if that is said.
+    `spread` is the standard deviation of the losses; `ends`, the bounds of a confidence interval, or `std_error` are
+    the uncertainty of the risk, if they are known. `given` is the text as typed, and `loss` the loss that the risk is
+    the mean of, if stated.
     """
 
     name: str
@@ -40,12 +41,12 @@ class NumbersOfPoint:
 
     @property
     def kind(self) -> str:
-        """How it is known."""
+        """The kind of its numbers: published or counts."""
         return "published" if self.answered is None else "counts"
 
 
 def point_of(name: str, text: str, **about: Any) -> NumbersOfPoint:
-    """A point from its numbers as they are typed; `about` it may be said: source, population, loss.
+    """A point from a text such as "coverage=1.0, risk=0.62"; `about` may give source, population and loss.
 
     >>> point_of("A paper", "coverage=1.0, risk=0.62, ci=0.50..0.74").ends
     (0.5, 0.74)
@@ -54,7 +55,7 @@ def point_of(name: str, text: str, **about: Any) -> NumbersOfPoint:
     for part in text.split(","):
         member, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value or member in members:
-            raise UserError(f"point {shown(name)}: {literal(part.strip())}, {_WAY}")
+            raise UserError(f"point {shown(name)}: {literal(part.strip())}, {_EXPECTED}")
         if member not in _MEMBERS:
             raise unknown(f"number of the point {shown(name)}", member, _MEMBERS)
         members[member] = value
@@ -65,18 +66,18 @@ def point_of(name: str, text: str, **about: Any) -> NumbersOfPoint:
     if {*_PUBLISHED} <= members.keys() and not {*_COUNTS, "sd"} & members.keys():
         ends = _ends(name, members["ci"]) if "ci" in members else None
         return NumbersOfPoint(name, given, **_published(name, numbers, ends), **about)
-    raise UserError(f"point {shown(name)}: {literal(text)}, {_WAY}")
+    raise UserError(f"point {shown(name)}: {literal(text)}, {_EXPECTED}")
 
 
 def typed_point(text: str) -> NumbersOfPoint:
-    """A point with its name, as a command line has it.
+    """Parse NAME: NUMBERS, the notation of the command line.
 
     >>> typed_point("Rater: units=8, answered=6, loss=1").kind
     'counts'
     """
     name, colon, numbers = text.rpartition(":")
     if not colon or not name.strip():
-        raise UserError(f"point {literal(text)}, {_WAY}")
+        raise UserError(f"point {literal(text)}, {_EXPECTED}")
     return point_of(name.strip(), numbers.strip())
 
 
@@ -90,8 +91,8 @@ def _number(name: str, member: str, text: str) -> float:
 def _counts(name: str, numbers: Mapping[str, float]) -> dict[str, Any]:
     units, answered, lost = (numbers[member] for member in _COUNTS)
     if not 0 < answered <= units:
-        why = "rater_answers_nothing: it has no risk" if not answered else f"expected at most units, {units:g}"
-        raise UserError(f"point {shown(name)}: answered {answered:g}, {why}")
+        reason = "rater_answers_nothing: it has no risk" if not answered else f"expected at most units, {units:g}"
+        raise UserError(f"point {shown(name)}: answered {answered:g}, {reason}")
     clusters = numbers.get("clusters")
     counted = {"units": int(units), "answered": int(answered), "clusters": None if clusters is None else int(clusters)}
     return counted | {"coverage": answered / units, "risk": lost / answered, "spread": numbers.get("sd")}
@@ -100,8 +101,8 @@ def _counts(name: str, numbers: Mapping[str, float]) -> dict[str, Any]:
 def _published(name: str, numbers: Mapping[str, float], ends: tuple[float, float] | None) -> dict[str, Any]:
     coverage, risk, error = numbers["coverage"], numbers["risk"], numbers.get("se")
     if not 0 < coverage <= 1:
-        why = "rater_answers_nothing: it has no risk" if not coverage else "expected a share above 0 and at most 1"
-        raise UserError(f"point {shown(name)}: coverage {coverage:g}, {why}")
+        reason = "rater_answers_nothing: it has no risk" if not coverage else "expected a share above 0 and at most 1"
+        raise UserError(f"point {shown(name)}: coverage {coverage:g}, {reason}")
     if ends is not None and (error is not None or not ends[0] <= risk <= ends[1] or ends[0] == ends[1]):
         raise UserError(f"point {shown(name)}: expected ci=LOW..HIGH around the risk {risk:g}, or se=, not both")
     clusters = numbers.get("clusters")

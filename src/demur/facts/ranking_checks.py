@@ -1,4 +1,4 @@
-"""What a query's ids, grades, scores, probability and fold must be; a mistake is told without the query it is in."""
+"""Checks of a query's ids, grades, scores, probability and fold; the caller adds the query's name to an error."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _HIGHEST = 10**MOST_DIGITS
 
 
 def check_kinds(gold: Collection[Any], ranked: Collection[Any]) -> None:
-    """The text '1' and the number 1 would never be equal, and a guess about who is who is no fact."""
+    """Refuse texts and numbers as ids of one query: the text '1' and the number 1 would not match."""
     text = next((value for value in chain(gold, ranked) if isinstance(value, str)), None)
     number = next((value for value in chain(gold, ranked) if isinstance(value, (int, float, np.number))), None)
     if text is not None and number is not None:
@@ -25,12 +25,12 @@ def check_kinds(gold: Collection[Any], ranked: Collection[Any]) -> None:
 
 
 def by_number(fold: str) -> tuple[float, str]:
-    """Folds 2 and 10 in this order; others by their names."""
+    """The sort key of folds: 2 before 10, and names after numbers."""
     return (float(fold), "") if re.fullmatch("[0-9]{1,15}", fold) else (math.inf, fold)
 
 
 def fold_name(fold: Any) -> str:
-    """A fold as text; one that a frame holds as a float is an integer."""
+    """A fold as text; a float that is an integer, as frames store them, is written as one."""
     if isinstance(fold, float) and not fold.is_integer():
         raise UserError(f"fold {literal(fold)}, expected a name or an integer")
     return str(int(fold)) if isinstance(fold, float) else str(fold)
@@ -42,7 +42,7 @@ def _is_between(number: Any, low: float, high: float) -> bool:
 
 
 def relevant_grades(gold: Any, grades: Any) -> dict[Any, int]:
-    """The grade of each gold id that has one above 0; the others were judged, and are not relevant."""
+    """The grade of each gold id with a grade above 0; the others were judged not relevant."""
     if not isinstance(grades, (list, tuple)):
         raise UserError(f"grades {literal(grades)}, expected a list of integers")
     if not isinstance(gold, (list, tuple)):
@@ -57,7 +57,7 @@ def relevant_grades(gold: Any, grades: Any) -> dict[Any, int]:
 
 
 def checked_scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
-    """One finite score for each ranked id."""
+    """The scores, checked to be one finite number per ranked id."""
     if not isinstance(scores, (list, tuple)):
         raise UserError(f"scores {literal(scores)}, expected a list of numbers")
     if len(scores) != len(ranked):
@@ -70,7 +70,7 @@ def checked_scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[f
 
 
 def checked_prob(prob: Any) -> float:
-    """A probability."""
+    """The probability, checked to be a number from 0 to 1."""
     if not _is_between(prob, 0, 1):
         raise UserError(f"prob {literal(prob)}, expected a number from 0 to 1")
     return float(prob)

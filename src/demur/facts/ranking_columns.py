@@ -1,4 +1,4 @@
-"""Making rankings: queries come in one by one or by column, are looked up and checked, and leave a few numbers each."""
+"""Builds rankings from queries, one by one or by column: each is checked, and reduced to a few numbers."""
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,15 +25,15 @@ from demur.facts.ranking_checks import (
 from demur.facts.rankings import Grades, Query, Rankings, query_name
 from demur.types import Integers
 
-Columns = Mapping[str, Sequence[Any]]  # by field of Query; an optional field is left out if no query has it
+Columns = Mapping[str, Sequence[Any]]  # by field of Query, without the optional fields that no query has
 
 NEEDED = ("post", "criterion", "gold", "ranked")
 OPTIONAL = ("scores", "prob", "selected", "fold", "grades")
 _SELECTED = ("selected_count", "selected_hits", "selected_elsewhere")
 _PER_QUERY = ("gold_count", "candidates", *_SELECTED)
-_BATCH = 128  # few enough that what is made of them on the way does not set off the garbage collector
+_BATCH = 128  # few enough that temporary objects do not start the garbage collector
 _FEW = 5
-_GRADED = {"gold": "gold_count", "hit": "hit_count", "selected": "selected_hits"}  # what has grades, and its counts
+_GRADED = {"gold": "gold_count", "hit": "hit_count", "selected": "selected_hits"}  # lists of grades, and their lengths
 
 
 def rankings_of(
@@ -44,12 +44,12 @@ def rankings_of(
     criteria: Sequence[str] | None = None,
     **optional: Sequence[Any],
 ) -> Rankings:
-    """The facts of queries given as lists: for each, what there is to find and what was returned, best first.
+    """The facts of queries given as lists: the gold ids of each query, and the returned ids, best first.
 
-    `posts` says which post each query is about: queries of one post are not independent, and are resampled together.
-    Without it every query is a post of its own; without `criteria` all ask the same. `scores`, `prob`, `selected` and
-    `fold`, one entry a query each, are optional. Graded judgments come as a grade for each gold id: as `grades`, a list
-    for each query, or as `gold` that are dicts.
+    `posts` has the post of each query: queries of one post are not independent, and are resampled together. Without it
+    every query is a post of its own; without `criteria` all have the same criterion. `scores`, `prob`, `selected` and
+    `fold`, with one entry per query, are optional. Judgments may be graded, with a grade for each gold id: either
+    `grades` has a list per query, or `gold` has a dict per query.
 
     >>> rankings_of([{"a", "b"}, {"c"}, set()], [["a", "x", "b"], ["x"], []], posts=[1, 1, 2], criteria=list("qrq"))
     Rankings(3 queries of 2 posts and 2 criteria, 2 with gold, 1 abstained)
@@ -76,14 +76,14 @@ def rankings_of(
 
 
 def _split_grades(gold: Sequence[Any], optional: Mapping[str, Sequence[Any]]) -> tuple[list[Any], dict[str, Any]]:
-    """Gold ids and their grades apart, where they come as dicts."""
+    """Split dicts of gold ids and grades into lists of both."""
     if "grades" in optional or not all(isinstance(judged, Mapping) for judged in gold):
-        raise UserError("grades come as a dict of every query's gold ids, or as lists beside all of them: give one")
+        raise UserError("give grades either as dicts in gold, for every query, or as lists in grades, not both")
     return [[*judged] for judged in gold], {**optional, "grades": [[*judged.values()] for judged in gold]}
 
 
 def rankings_from(queries: Iterable[Query]) -> Rankings:
-    """The facts of queries, one after the other: nothing of a query is kept but a few numbers."""
+    """The facts of queries; they are taken one by one, so that they need not be in memory together."""
     builder = RankingsBuilder()
     for query in queries:
         builder.add(query)
@@ -91,7 +91,7 @@ def rankings_from(queries: Iterable[Query]) -> Rankings:
 
 
 class RankingsBuilder:
-    """Facts in the making: columns that grow as queries come in, and are put in order at the end.
+    """Collects queries in columns, and sorts them at the end.
 
     `codes` numbers the posts, criteria and folds in order of appearance.
     """
@@ -106,7 +106,7 @@ class RankingsBuilder:
         self._waiting: list[Query] = []
 
     def add(self, query: Query) -> None:
-        """Take one more query."""
+        """Add one query."""
         self._waiting.append(query)
         if len(self._waiting) == _BATCH:
             self._settle()
@@ -119,16 +119,16 @@ class RankingsBuilder:
             self.extend({name: values for name, values in columns.items() if name not in absent})
 
     def extend(self, given: Columns) -> None:
-        """Take more queries, by column."""
+        """Add queries, given by column."""
         self._check_ragged(given)
         whole = self.whole
         gold: Sequence[AbstractSet[Any]] = _sets(given, "gold")
         ranked = _sets(given, "ranked")
         try:
-            [*map("".join, chain(given["gold"], given["ranked"]))]  # the fastest way to know that all ids are texts
+            [*map("".join, chain(given["gold"], given["ranked"]))]  # the fastest test that all ids are texts
         except TypeError:
-            _each(given, check_kinds, "gold", "ranked")
-        grades = _each(given, relevant_grades, "gold", "grades") if "grades" in given else []
+            _checked(given, check_kinds, "gold", "ranked")
+        grades = _checked(given, relevant_grades, "gold", "grades") if "grades" in given else []
         gold = [judged.keys() for judged in grades] if grades else gold
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
         self._add_codes("post", given["post"])
@@ -139,9 +139,9 @@ class RankingsBuilder:
         whole["hit_count"].extend(map(len, hits))
         whole["hit_index"].extend(chain.from_iterable(hits))
         if "scores" in given:
-            self.real["scores"].extend(chain.from_iterable(_each(given, checked_scores, "scores", "ranked")))
+            self.real["scores"].extend(chain.from_iterable(_checked(given, checked_scores, "scores", "ranked")))
         if "prob" in given:
-            self.real["prob"].extend(_each(given, checked_prob, "prob"))
+            self.real["prob"].extend(_checked(given, checked_prob, "prob"))
         if "selected" in given:
             selected = _sets(given, "selected")
             whole["selected_count"].extend(map(len, selected))
@@ -150,7 +150,7 @@ class RankingsBuilder:
         if grades:
             self._add_grades(grades, given, hits)
         if "fold" in given:
-            self._add_codes("fold", _each(given, fold_name, "fold"))
+            self._add_codes("fold", _checked(given, fold_name, "fold"))
 
     def _add_grades(self, grades: Sequence[Mapping[Any, int]], given: Columns, hits: Sequence[Sequence[int]]) -> None:
         selected = given.get("selected", [()] * len(hits))
@@ -166,7 +166,7 @@ class RankingsBuilder:
         self.whole[name].extend(map(codes.__getitem__, values))
 
     def _check_ragged(self, given: Columns) -> None:
-        """A column that some queries have and others lack cannot be used, and will not be filled."""
+        """Refuse an optional field that some queries have and others lack."""
         if not self.whole["post"]:
             self._optional = {*OPTIONAL} & given.keys()
         for name in OPTIONAL:
@@ -178,9 +178,9 @@ class RankingsBuilder:
                 raise UserError(f"{query}: {text}: give it for every query or for none")
 
     def done(self, *, text_ids: bool = False) -> Rankings:
-        """The facts, in order of post and criterion, whatever order the queries came in.
+        """The facts, sorted by post and criterion.
 
-        With `text_ids` the posts came as texts, as they do in CSV, and are numbers if all of them read as such.
+        With `text_ids` the posts are texts, as in CSV, and become numbers if all of them are integers.
         """
         self._settle()
         if not self.whole["post"]:
@@ -198,16 +198,16 @@ class RankingsBuilder:
                 columns[name] = np.array([index_of[value] for value in self.codes[name]], np.int64)[columns[name]]
         order = np.lexsort((columns["criterion"], columns["post"]))
         lengths, golds = columns["candidates"], columns["gold_count"]
-        kept = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
-        same = (np.diff(kept["post"]) == 0) & (np.diff(kept["criterion"]) == 0)
+        ordered = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
+        same = (np.diff(ordered["post"]) == 0) & (np.diff(ordered["criterion"]) == 0)
         if same.any():
             query = int(np.argmax(same))
-            name = query_name(posts[kept["post"][query]], criteria[kept["criterion"][query]])
+            name = query_name(posts[ordered["post"][query]], criteria[ordered["criterion"][query]])
             raise UserError(f"{name}: the query appears twice")
         return Rankings(
             post_ids=posts,
             criteria=tuple(map(str, criteria)),
-            **kept,
+            **ordered,
             gold_ids=np.fromiter(self.gold_ids, object, len(self.gold_ids))[_runs(golds, order)],
             hit_query=np.repeat(np.arange(len(order)), columns["hit_count"][order]),
             hit_rank=(np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)],
@@ -218,7 +218,7 @@ class RankingsBuilder:
         )
 
     def _graded(self, order: Integers) -> Grades | None:
-        """The grades in the order of the queries; nothing where they only say that gold is gold."""
+        """The grades in the order of the queries; None if all of them are 1."""
         if not any(grade != 1 for grade in self.grades["gold"]):
             return None
         columns: dict[str, Integers] = {}
@@ -231,17 +231,17 @@ class RankingsBuilder:
 
 
 def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
-    """Posts as integers if every one is written as one, as they are otherwise."""
+    """Posts as integers if all of them are canonical integers, and otherwise unchanged."""
     integers = as_integers(posts, MOST_DIGITS)
     return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
 
 
-def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
-    """What a check makes of every query; its complaint is told with the query it is about."""
+def _checked(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
+    """The results of a check of every query; an error gets the name of its query."""
     checked: list[Any] = []
     try:
         for values in zip(*(given[name] for name in names), strict=True):
-            checked.append(check(*values))  # noqa: PERF401  (how many there are says which query is wrong)
+            checked.append(check(*values))  # noqa: PERF401  (their number says which query is wrong)
     except UserError as error:
         query = len(checked)
         raise UserError(f"{query_name(given['post'][query], given['criterion'][query])}: {error}") from None
@@ -249,16 +249,16 @@ def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
 
 
 def _hit_indices(hits: Sequence[Collection[Any]], ranked: Sequence[Sequence[Any]]) -> list[Sequence[int]]:
-    """The indices of the hits in their lists, in order; of many hits through a table, as each search takes its time."""
+    """The indices of the hits in their lists, in order; many hits are looked up in a dict, few by searching."""
     indices: list[Sequence[int]] = []
-    for some, ids in zip(hits, ranked, strict=True):
-        index = ids.index if len(some) < _FEW else dict(zip(ids, count(), strict=False)).__getitem__
-        indices.append(sorted(map(index, some)) if some else ())
+    for own, ids in zip(hits, ranked, strict=True):
+        index = ids.index if len(own) < _FEW else dict(zip(ids, count(), strict=False)).__getitem__
+        indices.append(sorted(map(index, own)) if own else ())
     return indices
 
 
 def _runs(lengths: Integers, order: Integers) -> Integers:
-    """The indices into a flat column once the queries its parts belong to are put in order."""
+    """The indices that reorder a flat column whose parts, of these lengths, belong to the queries in this order."""
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])[order]
     taken = lengths[order]
     within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
@@ -270,7 +270,7 @@ _LISTS["gold"] = {list, tuple, set, frozenset}
 
 
 def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
-    """The ids of every query as a set. An id that is there twice is a mistake, and so is a text in place of ids."""
+    """The ids of every query as a set; an id that appears twice is an error, and so is a text in place of ids."""
 
     def distinct(ids: Collection[Any]) -> frozenset[Any]:
         if type(ids) not in _LISTS[name]:
@@ -289,4 +289,4 @@ def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
             sets = [*map(frozenset, given[name])]
             if [*map(len, sets)] == [*map(len, given[name])]:
                 return sets
-    return _each(given, distinct, name)
+    return _checked(given, distinct, name)

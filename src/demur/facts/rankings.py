@@ -1,9 +1,8 @@
-"""Rankings: the facts of retrieval. What each query asked, what was there to find, and at which ranks it was found.
+"""Rankings: the facts of retrieval. The gold ids of each query, and the ranks at which they were returned.
 
-An id matters only for being equal to another. So each query's ids are looked up once, when the facts are made, and
-what is kept of a list is the ranks at which gold ids were found: a few numbers a query, however long the lists are.
-Where judgments are graded, the grades of the gold ids are kept as well, and from which grade on an id is relevant is
-chosen afterwards.
+Ids matter only for whether they are equal. So each query's ids are matched once, when the facts are built, and only the
+ranks of the returned gold ids are stored: a few numbers per query, however long the lists are. If judgments are graded,
+the grades of the gold ids are stored as well, and the grade from which on an id is relevant can be chosen later.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from demur.types import Flags, Floats, Integers, Objects
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One (post, criterion) pair as it stands in a file: what there is to find, and what one system returned.
+    """One (post, criterion) pair as in a file: the gold ids, and the ids that one system returned.
 
-    An empty `ranked` is an abstention: no evidence here. `selected` are the ids the system finally showed, `grades` how
-    relevant each gold id is: 1 where they are not given; one of 0 or less was judged, and is not relevant.
+    An empty `ranked` is an abstention: no evidence here. `selected` are the ids that the system finally showed,
+    `grades` the relevance of each gold id: 1 if not given, and 0 or less for an id that was judged not relevant.
     """
 
     post: ClusterId
@@ -50,22 +49,22 @@ class Query:
 
 
 def checked_level(level: Any) -> int:
-    """The least grade of a relevant id: an integer of at least 1."""
+    """The lowest grade of a relevant id, checked to be an integer of at least 1."""
     if isinstance(level, bool) or not isinstance(level, (int, np.integer)) or level < 1:
         raise UserError(f"relevance level {literal(level)}, expected an integer, 1 or more")
     return int(level)
 
 
 def query_name(post: ClusterId, criterion: ClusterId) -> str:
-    """How a message calls a query."""
+    """The name of a query in messages."""
     return f"post {shown(post)}, criterion {shown(criterion)}"
 
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """How relevant the gold ids are: all of them in `gold`, query after query, and of those returned or selected.
+    """The grades of all gold ids, of the returned ones (`hit`) and of the selected ones, listed by query.
 
-    All grades are above 0. The returned ones are listed by query and then by rank.
+    All grades are above 0. Those of returned ids are listed by query and then by rank.
     """
 
     gold_query: Integers
@@ -85,11 +84,11 @@ class Grades:
 class Rankings:
     """Queries in order of post and criterion, and what one system returned for each.
 
-    `gold_count` counts the relevant ids of each query, `hit_query` and `hit_rank` list those that were returned, by
-    query and then by rank. `gold_ids` holds all gold ids, query after query, to tell whether two systems have the same,
-    `scores` the scores of all returned ids. `selected_elsewhere` counts the selected ids that the list does not hold,
-    `unjudged` the queries a run answers though nobody asked. `grades` is there if any gold id has a grade other than 1;
-    an id is relevant if its grade is `relevance_level` or more.
+    `gold_count` counts the relevant ids of each query; `hit_query` and `hit_rank` list those that were returned, by
+    query and then by rank. `gold_ids` holds all gold ids by query, to check that two systems have the same, `scores`
+    the scores of all returned ids. `selected_elsewhere` counts the selected ids that are not in the list, `unjudged`
+    the queries of a run that have no judgments. `grades` is None if every gold id has grade 1; an id is relevant if its
+    grade is `relevance_level` or more.
     """
 
     post_ids: Sequence[ClusterId]
@@ -127,11 +126,11 @@ class Rankings:
         if any(column is not None and len(column) != len(self) for column in columns):
             raise UserError("the columns of the rankings are of different lengths")
         if len(self.hit_query) != len(self.hit_rank) or (self.hit_rank > self.candidates[self.hit_query]).any():
-            raise UserError("a hit of the rankings lies beyond its list")
+            raise UserError("a hit of the rankings has a rank beyond the end of its list")
         if len(self.gold_ids) != int(self._gold_total.sum()):
-            raise UserError("the gold ids of the rankings are not as many as they are counted")
+            raise UserError("the rankings do not have as many gold ids as they count")
         if self.scores is not None and len(self.scores) != int(self.candidates.sum()):
-            raise UserError("the scores of the rankings are not one for each candidate")
+            raise UserError("the rankings do not have one score for each candidate")
 
     def __len__(self) -> int:
         return len(self.post)
@@ -144,31 +143,31 @@ class Rankings:
 
     @cached_property
     def has_gold(self) -> Flags:
-        """Which queries have anything to find."""
+        """Which queries have a relevant id."""
         return self.gold_count > 0
 
     @cached_property
     def hit_number(self) -> Integers:
-        """Of each gold id that was returned: how many of its query were returned up to it, itself included."""
+        """For each returned gold id, the number of gold ids of its query at its rank or before."""
         first = np.searchsorted(self.hit_query, self.hit_query)
         return np.arange(len(self.hit_query)) - first + 1
 
     @property
     def _gold_total(self) -> Integers:
-        """How many gold ids each query has, whatever their grades."""
+        """The number of gold ids of each query, of any grade."""
         return self.gold_count if self.grades is None else self._counts(self.grades.gold_query)
 
     def _counts(self, queries: Integers) -> Integers:
         return np.bincount(queries, minlength=len(self))
 
     def gold_sets(self) -> list[frozenset[Any]]:
-        """The gold ids of every query; where they are graded, with their grades."""
+        """The gold ids of every query, with their grades if they are graded."""
         listed = self.gold_ids.tolist()
         ids = iter(listed if self.grades is None else zip(listed, self.grades.gold.tolist(), strict=True))
         return [frozenset(islice(ids, count)) for count in self._gold_total.tolist()]
 
     def at_level(self, level: int) -> Rankings:
-        """The same facts, where an id is relevant if its grade is `level` or more.
+        """The facts, with an id relevant if its grade is `level` or more.
 
         >>> from demur.facts.ranking_columns import rankings_of
         >>> facts = rankings_of([{"a": 3, "b": 1, "c": 0}], [["b", "a"]])
@@ -193,16 +192,16 @@ class Rankings:
         )
 
     def name_of(self, query: int) -> str:
-        """How a message calls a query."""
+        """The name of a query in messages."""
         return query_name(self.post_ids[int(self.post[query])], self.criteria[int(self.criterion[query])])
 
     def with_sources(self, *sources: Source, unjudged: int = 0) -> Rankings:
-        """The same facts, with where they came from."""
+        """The facts, with the files they came from."""
         return replace(self, sources=sources, unjudged=unjudged)
 
 
 def check_same_queries(left: Rankings, right: Rankings, names: tuple[str, str]) -> None:
-    """Two systems can be compared on the same queries with the same gold only."""
+    """Check that two systems have the same queries with the same gold ids."""
     if left.post_ids != right.post_ids or left.criteria != right.criteria or len(left) != len(right):
         raise UserError(f"{shown(names[0])} and {shown(names[1])} answer different queries: they cannot be paired")
     differs = (left.post != right.post) | (left.criterion != right.criterion)

@@ -1,4 +1,4 @@
-"""Raters: somebody's answers to the units of an evaluation, put in its order and judged by its truths."""
+"""Raters: answers to the units of an evaluation, sorted as its units are, and judged by its truths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Unit = tuple[ClusterId, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaterAnswers:
-    """The answers of a rater: a prediction or a loss of each unit, null where the rater abstained."""
+    """The answers of a rater: a prediction or a loss for each unit, null where the rater abstained."""
 
     units: Sequence[Unit]
     answers: Sequence[Any]
@@ -31,25 +31,25 @@ class RaterAnswers:
 
     @classmethod
     def of_items(cls, items: Items) -> RaterAnswers:
-        """The answers of a run, as those of a rater."""
-        said = items.answered.tolist()
+        """The answers of a run as those of a rater."""
+        answered = items.answered.tolist()
         if items.losses is not None:
             values = (items.losses.numerators / items.losses.divisor).tolist()
         elif items.labels is not None:
             values = [items.labels[answer] for answer in items.answer.tolist()]
         else:
             values = items.answer.tolist()
-        answers = [value if known else None for value, known in zip(values, said, strict=True)]
+        answers = [value if known else None for value, known in zip(values, answered, strict=True)]
         by = "prediction" if items.losses is None else "loss"
         return cls(items.unit_names, answers, by, source=items.source)
 
     def beside(self, like: Items, left_out: Collection[ClusterId] = (), lost: Collection[Unit] = ()) -> Items:
-        """The answers as facts, unit for unit those of a system; units that do not meet are an error with counts.
+        """The answers as facts with the units of a system; it is an error if the two have different units.
 
         Clusters that are `left_out` of the evaluation, and units that are `lost` to it, are left out here too.
         """
-        index = self._index(like, left_out, lost)
-        values = Column.of([self.answers[place] for place in index.tolist()])
+        rows = self._rows(like, left_out, lost)
+        values = Column.of([self.answers[row] for row in rows.tolist()])
         answered = ~values.abstains()
         if not answered.any():
             raise UserError("rater_answers_nothing: a rater without an answer has no risk")
@@ -59,32 +59,32 @@ class RaterAnswers:
             return replace(rated, losses=_losses(values, answered, like), labels=None)
         if like.losses is not None:
             raise UserError("the evaluation is of losses, and this rater gives predictions: give a column loss")
-        self._check_truths(like, index)
+        self._check_truths(like, rows)
         return _predicted(rated, values, answered)
 
-    def _index(self, like: Items, left_out: Collection[ClusterId], lost: Collection[Unit]) -> Indices:
-        """Where the answer to each unit of the evaluation is."""
-        known = ((unit, number) for number, unit in enumerate(self.units) if unit[0] not in left_out)
-        place = {unit: number for unit, number in known if unit not in lost}
+    def _rows(self, like: Items, left_out: Collection[ClusterId], lost: Collection[Unit]) -> Indices:
+        """The row of the rater's table with the answer to each unit of the evaluation."""
+        known = ((unit, row) for row, unit in enumerate(self.units) if unit[0] not in left_out)
+        row_of = {unit: row for unit, row in known if unit not in lost}
         wanted = like.unit_names
-        missing, extra = [unit for unit in wanted if unit not in place], {*place}.difference(wanted)
+        missing, extra = [unit for unit in wanted if unit not in row_of], {*row_of}.difference(wanted)
         if missing or extra:
             first = missing[0] if missing else min(extra, key=str)
             unit = f"{like.noun} {shown(first[0])}, {shown(first[1])}"
             raise UserError(
                 f"the rater and the evaluation hold different units: {len(missing)} of {len(wanted)} are not in the "
-                f"rater's table, {len(extra)} are there alone ({unit}, …)"
+                f"rater's table, {len(extra)} are only there ({unit}, …)"
             )
-        return np.array([place[unit] for unit in wanted], dtype=np.intp)
+        return np.array([row_of[unit] for unit in wanted], dtype=np.intp)
 
-    def _check_truths(self, like: Items, index: Indices) -> None:
-        """A truth that the rater's table holds must be the evaluation's own."""
+    def _check_truths(self, like: Items, rows: Indices) -> None:
+        """Check that truths in the rater's table, if any, equal those of the evaluation."""
         if self.truths is None:
             return
-        for unit, place in enumerate(index.tolist()):
+        for unit, row in enumerate(rows.tolist()):
             own: Any = int(like.truth[unit]) if like.labels is None else like.labels[like.truth[unit]]
-            if self.truths[place] != own:
-                both = f"{literal(self.truths[place])} of the rater, {literal(own)} of the evaluation"
+            if self.truths[row] != own:
+                both = f"{literal(self.truths[row])} of the rater, {literal(own)} of the evaluation"
                 raise UserError(f"{like.place(unit)}: truth {both}")
 
 
@@ -98,14 +98,14 @@ def _losses(values: Column, answered: Flags, like: Items) -> Any:
 
 
 def _predicted(rated: Items, values: Column, answered: Flags) -> Items:
-    """Predictions as scores of the instrument, or as labels."""
+    """The facts with predictions, which are scores of the instrument or labels."""
     if rated.labels is None:
         scale = rated.instrument
         low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
         wrong = answered & ~values.within(low, high, whole=True)
         values.refuse(wrong, "prediction", f"{score} or null", rated.place)
         return replace(rated, answer=np.where(answered, values.values, 0).astype(np.int64))
-    texts = [str(values.cell(unit)) if said else None for unit, said in enumerate(answered.tolist())]
+    texts = [str(values.cell(unit)) if known else None for unit, known in enumerate(answered.tolist())]
     labels = (*rated.labels, *sorted({text for text in texts if text is not None}.difference(rated.labels)))
     number = {label: index for index, label in enumerate(labels)}
     answer = np.array([0 if text is None else number[text] for text in texts], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Units as a reader hands them over, before anything is checked."""
+"""Units as a reader passes them on, before they are checked."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FailedUnits:
-    """Units that failed, by cluster and item, and what becomes of them: left out (drop), or abstentions (abstain).
+    """Units that failed, by cluster and item, and whether they are left out (drop) or count as abstentions (abstain).
 
-    `causes` says why each of them failed, "" where that is not known. Of a summary, how many are `counted` for each
-    cause is all that is known.
+    `causes` has the reason of each failure, "" if unknown. A summary has only the numbers `counted` by cause.
     """
 
     rule: str
@@ -36,28 +35,28 @@ class FailedUnits:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many failed for each cause, and under "" without a known one."""
+        """The number of failures by cause, "" if unknown."""
         if self.counted is not None:
             return dict(self.counted)
         return dict(Counter(self.causes or ("",) * len(self.names)))
 
     @property
     def number(self) -> int:
-        """How many failed."""
+        """The number of failures."""
         return sum(self.counts.values())
 
     @property
     def by_cause(self) -> dict[str, int]:
-        """How many failed for each cause that is known, the most frequent first."""
+        """The number of failures by known cause, the most frequent first."""
         counts = {cause: units for cause, units in self.counts.items() if cause}
         return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """What became of repeats of a question: each a unit (units), the first one alone (first), or one unit by vote.
+    """How repeats of a question became units: each is one (units), only the first is (first), or one by vote (vote).
 
-    `rows` counts all of them, `failed` those that failed.
+    `rows` counts all repeats, `failed` those that failed.
     """
 
     rule: str
@@ -67,12 +66,12 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class RawUnits:
-    """What a reader hands over, one entry per unit and nothing checked yet.
+    """Columns of units from a reader, not yet checked.
 
-    `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
-    Where a table gives losses, there are no `truth` and `prediction`. Truths and predictions that are texts are the
-    numbers of their `labels`. `abstained` says who abstained, whatever else is given. `probabilities` are the signals
-    that are declared to be one. Items that nobody named are `numbered` within their clusters.
+    If `instrument` is None, items have the names of the table, and any integer is a score. A table of losses has no
+    `truth` and `prediction`. Truths and predictions that are texts are indices of `labels`. `abstained`, if given,
+    decides which units abstained. `probabilities` are the signals declared as such. If `numbered`, items have no names,
+    and are numbered within their clusters.
     """
 
     clusters: Sequence[ClusterId]
@@ -96,12 +95,12 @@ class RawUnits:
 
     @property
     def given(self) -> Column:
-        """What an answer is known by: the loss, or the prediction."""
+        """The column in which a null is an abstention: the loss, or the prediction."""
         return self.loss.cells if self.loss else self.prediction
 
     @property
     def answered(self) -> Flags:
-        """Null and NaN abstain; anything else is an answer, be it a wrong one. What says who abstained decides."""
+        """Which units are answered: those that `abstained` does not mark, or without it, those not null or NaN."""
         abstained = self.given.abstains() if self.abstained is None else flags_of(self.abstained)
         return np.asarray(~abstained & ~self.lost)
 
@@ -113,16 +112,16 @@ class RawUnits:
         return Codes.of(self.clusters).is_pair(Codes.of(self.items), self.failed_units.names)
 
     def but(self, lost: Mapping[tuple[ClusterId, str], str], rule: str, failed: Sequence[ClusterId] = ()) -> RawUnits:
-        """The same units, and those that failed, with why they did; clusters of failed units alone have failed."""
-        left = {*Codes.of(self.clusters).values}
-        gone = dict.fromkeys([*failed, *(cluster for cluster, _ in lost if cluster not in left)])
+        """The units, with those that failed recorded; clusters of which all units failed count as failed."""
+        remaining = {*Codes.of(self.clusters).values}
+        clusters = dict.fromkeys([*failed, *(cluster for cluster, _ in lost if cluster not in remaining)])
         units = FailedUnits(rule, tuple(lost), tuple(lost.values())) if lost else None
-        return replace(self, failed=[*gone], failed_units=units)
+        return replace(self, failed=[*clusters], failed_units=units)
 
     def label(self, cell: object) -> object:
-        """What a truth or a prediction is called: its label, where it is the number of one."""
+        """The label of a truth or a prediction if it is the index of one, and otherwise the cell itself."""
         return self.labels[cell] if self.labels is not None and isinstance(cell, int) else cell
 
     def unit_name(self, unit: int) -> str:
-        """How a message calls a unit."""
+        """The name of a unit in messages."""
         return f"{self.noun} {shown(self.clusters[unit])}, {shown(self.items[unit])}"

@@ -1,6 +1,6 @@
-"""The signals a run file may carry for each unit, and which values each of them can take.
+"""The declared signals of run files, and the values that each can have.
 
-A signal that is not declared here is kept as it comes: runs add their own.
+Runs may have other signals too; their values are not checked.
 """
 
 import math
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What a declared signal can be: a number between two bounds, a count, or text.
+    """The values that a declared signal can have: a number between two bounds, a count, or text.
 
-    `cautious` stands in for a null where the signal is a feature of a calibrator: a value that claims no more than is
-    known. A signal that is more confident the lower it is has none, nor has one without a lower end. `levels` are the
-    values it is usually given as: the thresholds to certify where none are named.
+    `cautious` replaces a null where the signal is a feature of a calibrator, and claims no more than is known. A signal
+    of which lower means more confident has none, nor has one without a lower bound. `levels` are its usual values: the
+    thresholds to certify by default.
     """
 
     name: str
@@ -27,16 +27,16 @@ class Signal:
 
     @property
     def is_probability(self) -> bool:
-        """Whether its values lie between 0 and 1."""
+        """Whether all its values are between 0 and 1."""
         return self.low >= 0 and self.high <= 1
 
     def allows(self, number: float) -> bool:
-        """Whether a number is one this signal can be."""
+        """Whether the signal can have this value."""
         return self.low <= number <= self.high and (not self.whole or number.is_integer())
 
     @property
     def expected(self) -> str:
-        """What its values have to be, in words.
+        """The expected values, in words.
 
         >>> SIGNALS["token_msp"].expected
         'a number from 0 to 1'

@@ -13,7 +13,7 @@ class Tabular:
     __slots__ = ()
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The table as lists, by the names of the columns; None where there is nothing."""
+        """The table as lists, by the names of the columns; None for an undefined number."""
         raise NotImplementedError
 
     def to_frame(self) -> Any:
@@ -23,7 +23,7 @@ class Tabular:
     def _repr_html_(self) -> str:
         columns = self.to_columns()
         rows = [*zip(*columns.values(), strict=True)]
-        from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only a notebook pays for it)
+        from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only notebooks need it)
 
         return html_table([*columns], both_ends(len(rows), lambda row: [*map(_cell, rows[row])]), type(self).__name__)
 
@@ -35,8 +35,8 @@ class Record(Tabular):
 
     def to_row(self) -> dict[str, Any]:
         """The cells, by the names of their columns."""
-        each: Any = self
-        return {field.name: getattr(each, field.name) for field in fields(each)}
+        record: Any = self
+        return {field.name: getattr(record, field.name) for field in fields(record)}
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The table of this row alone."""
@@ -51,7 +51,7 @@ class TableOf(list[R], Tabular):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The cells of all rows, by the names of their columns; no columns without rows."""
-        rows = [each.to_row() for each in self]
+        rows = [record.to_row() for record in self]
         return {name: [_defined(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
 

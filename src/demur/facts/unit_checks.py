@@ -1,4 +1,4 @@
-"""What is checked of units before they are facts: none twice, none missing, and every value one it can be."""
+"""Checks of units before they become facts: none appears twice or is missing, and every value is valid."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from demur.facts.raw_units import RawUnits
 
 _SCORES = (-(2.0**31), 2.0**31)
-_Check = tuple[str, Column, Flags, str]  # a name, its cells, which are wrong, and what is expected
+_Check = tuple[str, Column, Flags, str]  # the name of a column, its cells, which are wrong, and what is expected
 
 
 def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indices) -> None:
-    """No unit twice, and of an instrument every item for every cluster; `cluster` and `item` are in order."""
+    """Check that no unit appears twice, and that every cluster has all items of an instrument.
+
+    `cluster` and `item` are sorted, and `order` has the index of each unit before.
+    """
     twice = order[:-1][(cluster[1:] == cluster[:-1]) & (item[1:] == item[:-1])]
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
@@ -29,24 +32,24 @@ def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indi
     short = np.flatnonzero(np.bincount(cluster) < len(names)) if names else np.zeros(0, np.intp)
     lost = {*units.failed_units.names} if units.failed_units else set()
     for incomplete in short if lost else ():
-        own = units.clusters[int(order[np.argmax(cluster == incomplete)])]
-        if np.sum(cluster == incomplete) + sum((own, name) in lost for name in names) == len(names):
+        own_id = units.clusters[int(order[np.argmax(cluster == incomplete)])]
+        if np.sum(cluster == incomplete) + sum((own_id, name) in lost for name in names) == len(names):
             short = short[short != incomplete]
     if units.instrument and short.size:
-        held = np.flatnonzero(cluster == short[0])
-        owner = units.clusters[int(order[held[0]])]
-        left = (index for index, name in enumerate(names) if (owner, name) not in lost)
-        missing = names[next(index for index in left if index not in item[held])]
-        unit = f"{units.noun} {shown(owner)}, {shown(missing)}"
+        present = np.flatnonzero(cluster == short[0])
+        cluster_id = units.clusters[int(order[present[0]])]
+        expected = (index for index, name in enumerate(names) if (cluster_id, name) not in lost)
+        missing = names[next(index for index in expected if index not in item[present])]
+        unit = f"{units.noun} {shown(cluster_id)}, {shown(missing)}"
         text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
         raise UserError(and_more(text, short.size))
 
 
 def check_values(units: RawUnits) -> None:
-    """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
+    """Check losses or scores, declared signals and probabilities; other signals are checked when they are used."""
     if units.abstained is not None:
-        unsaid = ~is_flag(units.abstained) & ~units.lost
-        units.abstained.refuse(unsaid, "abstained", "true or false, or 1 or 0", units.unit_name)
+        wrong_flags = ~is_flag(units.abstained) & ~units.lost
+        units.abstained.refuse(wrong_flags, "abstained", "true or false, or 1 or 0", units.unit_name)
     checks = [*(_wrong_losses(units, units.loss) if units.loss else _wrong_scores(units))]
     for name, column in units.signals.items():
         if signal := SIGNALS.get(name):
@@ -69,16 +72,16 @@ def _wrong_scores(units: RawUnits) -> Iterator[_Check]:
 
 
 def _wrong_losses(units: RawUnits, loss: LossColumn) -> Iterator[_Check]:
-    nothing = ", as abstained is false" if units.abstained else f" or {units.no_answer}"
-    yield loss.role, loss.cells, loss.wrong(units.answered), loss.expected + nothing
+    alternative = ", as abstained is false" if units.abstained else f" or {units.no_answer}"
+    yield loss.role, loss.cells, loss.wrong(units.answered), loss.expected + alternative
 
 
 def _wrong_probabilities(units: RawUnits) -> Iterator[_Check]:
-    """What is declared a probability is one; a NaN of a unit that abstained is never looked at."""
+    """Signals declared as probabilities, with the values outside [0, 1]; a NaN of an abstention is allowed."""
     for name in units.probabilities:
         column = units.signals[name]
-        unseen = np.isnan(column.values) & column.is_(State.NUMBER) & ~units.answered
-        given = (column.is_(State.NUMBER) & ~unseen) | column.is_(State.OTHER)
+        unused = np.isnan(column.values) & column.is_(State.NUMBER) & ~units.answered
+        given = (column.is_(State.NUMBER) & ~unused) | column.is_(State.OTHER)
         yield name, column, given & ~column.within(0, 1), "a probability from 0 to 1 (--probability) or null"
 
 

@@ -1,1 +1,1 @@
-"""Files: strict JSON, the models of what is written, and writing a whole file or none."""
+"""Files: strict JSON, models of the files that demur writes, and atomic writing."""

@@ -1,4 +1,4 @@
-"""How much of a file may be in memory at once: a few packed bytes can unpack to more than any machine holds."""
+"""Limits on the size of decompressed data: a few compressed bytes can expand to more than any machine's memory."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The largest size of one thing after unpacking: in bytes, or of text in characters; `variable` sets another.
+    """The largest size of decompressed data, in bytes, or in characters of text; the environment `variable` changes it.
 
     >>> LINE.size == 64 * 2**20
     True
@@ -25,7 +25,7 @@ class Limit:
 
     @property
     def written(self) -> str:
-        """The limit in force, as it is written."""
+        """The limit in force as text, such as 64M."""
         return os.environ.get(self.variable) or self.default
 
     @property
@@ -37,10 +37,9 @@ class Limit:
         return int(number[1]) * _UNITS[number[2]]
 
     def check(self, size: int) -> None:
-        """Refuse what is larger."""
+        """Refuse a larger size."""
         if size > self.size:
-            way_out = f"to allow it, set {self.variable} to more"
-            raise UserError(f"{self.what} is larger than {self.written}; {way_out}")
+            raise UserError(f"{self.what} is larger than {self.written}; to allow it, set {self.variable} to more")
 
 
 LINE = Limit("DEMUR_MAX_LINE", "64M", "a line or a row")
@@ -49,7 +48,7 @@ FILE = Limit("DEMUR_MAX_FILE", "8G", "the unpacked file")
 
 
 def read_whole(file: BinaryIO) -> bytes:
-    """All bytes, if no more than may be read in one piece."""
+    """All bytes of a file, which must not exceed the limit of what is read in one piece."""
     chunks: list[bytes] = []
     size = 0
     while chunk := file.read(_CHUNK):

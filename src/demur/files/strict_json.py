@@ -1,4 +1,4 @@
-"""JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, no half of a character."""
+"""Strict JSON: UTF-8 without a byte order mark, no duplicate members, no NaN, no lone surrogates."""
 
 import json
 import os
@@ -16,7 +16,7 @@ _MAYBE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The whole file, or an error that says why not."""
+    """The bytes of a file; any failure is a `UserError` that names the file."""
     try:
         with Path(path).open("rb") as file, located(path):
             return read_whole(file)
@@ -24,17 +24,17 @@ def read_bytes(path: str | Path) -> bytes:
         raise unreadable(path, error) from None
     except UserError:
         raise
-    except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
+    except (TypeError, ValueError) as error:  # not a path, or a path with a NUL in it
         raise UserError(f"{literal(path)}: cannot be read ({error})") from None
 
 
 def shown_path(path: str | Path) -> str:
-    r"""A path as text that any file can hold, the same in every locale: bytes that are not UTF-8 are spelled `\xff`."""
+    r"""A path as valid UTF-8 text, the same in every locale; bytes that are not UTF-8 are written as `\xff`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def read_as(path: str | Path, parse: Callable[[Any], T]) -> T:
-    """A JSON file as what its content is parsed into; every mistake in it is told with the file."""
+    """The parsed content of a JSON file; errors name the file."""
     data = read_bytes(path)
     with located(path):
         return parse(loads(decode(data)))
@@ -42,7 +42,7 @@ def read_as(path: str | Path, parse: Callable[[Any], T]) -> T:
 
 def fingerprint(data: bytes) -> str:
     """SHA-256 of the bytes, in hexadecimal."""
-    import hashlib  # noqa: PLC0415  (slow to import, and only files have one)
+    import hashlib  # noqa: PLC0415  (slow to import)
 
     return hashlib.sha256(data).hexdigest()
 
@@ -56,7 +56,7 @@ def decode(data: bytes) -> str:
 
 
 def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
-    """Parse strictly; `number` makes something else than an int or a float of a number's digits.
+    """Parse strictly; `number` converts the digits of a number to something else than an int or a float.
 
     >>> loads('{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -86,12 +86,12 @@ def unparsed(error: Exception) -> UserError:
 
 
 def decoder(constant: Callable[[str], Any] | None = None) -> json.JSONDecoder:
-    """What decodes one value of a longer text as strictly; `constant` makes something of NaN and Infinity."""
+    """A strict decoder for one value within a longer text; `constant` converts NaN and Infinity."""
     return json.JSONDecoder(object_pairs_hook=_object, parse_constant=constant or _constant)
 
 
 def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of JSON Lines, each with its line; empty lines are passed over."""
+    """The objects of JSON Lines, each after its position, such as "line 7"; empty lines are skipped."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -104,12 +104,12 @@ def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def has_half(text: str) -> bool:
-    """Whether a text holds half of a character, which no file can hold."""
+    """Whether a text contains a lone surrogate, half of a character, which UTF-8 cannot encode."""
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _check_halves(value: Any) -> None:
-    """Half of a character, written as an escape without its other half, could not be written to a file again."""
+    """Refuse a lone surrogate, which an escape without its other half gives: it cannot be written to a file."""
     if isinstance(value, str):
         if has_half(value):
             raise UserError(f"not valid JSON: {literal(value)} holds half of a character")

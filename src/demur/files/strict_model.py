@@ -1,7 +1,7 @@
-"""Parts that files are made of: declared once, made without cost, and checked strictly where they come from outside.
+"""Models of the parts of a file: declared once, cheap to construct, and checked strictly when read from outside.
 
-A part is checked member by member when it is read (`model_validate`), and for what does not hold together whenever it
-is made. The checks of members are pydantic's, which is imported when something is read.
+When a part is read (`model_validate`), pydantic, which is imported only then, checks every member. Whenever a part is
+constructed, its members are checked for contradictions.
 """
 
 import contextlib
@@ -33,20 +33,20 @@ REQUIRED: Any = object()
 
 
 class Declared:
-    """What is asked of a member besides its type, as `pydantic.Field` takes it.
+    """The constraints of a member besides its type, as `pydantic.Field` takes them.
 
-    `checked` is a function that checks it, `earlier` what files of earlier versions call it. Of a union, `tag` tells
-    from the content which of the `tags` its kinds have is meant.
+    `checked` is a function that checks the value, `earlier` the member's name in files of earlier versions. For a
+    union, `tags` has the tag of each kind, and `tag` is a function from the content to the tag of its kind.
     """
 
-    def __init__(self, *, checked: Callable[[Any], Any] | None = None, **asked: Any) -> None:
-        self.checked, self.asked = checked, asked
+    def __init__(self, *, checked: Callable[[Any], Any] | None = None, **constraints: Any) -> None:
+        self.checked, self.constraints = checked, constraints
 
 
 Share = Annotated[float, Declared(ge=0, le=1)]
 Count = Annotated[int, Declared(ge=0)]
 EMPTY: Any = Declared(default_factory=dict)
-SPARSE = Declared(exclude_if=lambda value: value is None)  # a member that is in a file only where it says something
+SPARSE = Declared(exclude_if=lambda value: value is None)  # a member that is written only if it is not null
 
 
 def _is_time(text: str) -> str:
@@ -60,19 +60,19 @@ Time = Annotated[str, Declared(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-
 
 
 def checked_time(text: str | None) -> None:
-    """A time somebody wants recorded must be one."""
+    """Check the time that is to be recorded as the creation time, if one is given."""
     if text is not None:
         with located("created_at"):
             _is_time(text)
 
 
 def now() -> str:
-    """The present, as a file records it."""
+    """The current time in the format of files."""
     return dt.datetime.now(dt.UTC).strftime(TIME_FORMAT)
 
 
 def _annotations(cls: type) -> dict[str, Any]:
-    """The members that a class declares itself."""
+    """The members that a class itself declares, without inherited ones."""
     own = get_annotations(cls)
     if any(isinstance(kind, str) for kind in own.values()):
         hints = get_type_hints(cls, include_extras=True)
@@ -80,15 +80,15 @@ def _annotations(cls: type) -> dict[str, Any]:
     return {name: kind for name, kind in own.items() if ClassVar not in (kind, get_origin(kind))}
 
 
-def asked(kind: Any) -> dict[str, Any]:
-    """What is asked of a member besides its type."""
-    beside = getattr(kind, "__metadata__", ())
-    return {name: value for each in beside if isinstance(each, Declared) for name, value in each.asked.items()}
+def constraints_of(kind: Any) -> dict[str, Any]:
+    """The constraints of a member besides its type."""
+    declared = [extra for extra in getattr(kind, "__metadata__", ()) if isinstance(extra, Declared)]
+    return {name: value for extra in declared for name, value in extra.constraints.items()}
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Part:
-    """A part of a file: every member is there, none is unknown, and each is what it should be."""
+    """A part of a file: an immutable record in which no member is missing or unknown."""
 
     model_config: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     model_fields: ClassVar[dict[str, Any]] = {}  # annotations by name
@@ -102,10 +102,10 @@ class Part:
         cls.defaults = {name: value for base in bases for name, value in base.__dict__["defaults"].items()}
         for name, kind in _annotations(cls).items():
             cls.model_fields[name] = kind
-            default = cls.__dict__.get(name, asked(kind).get("default_factory", REQUIRED))
-            cls.defaults[name] = default.asked["default_factory"] if isinstance(default, Declared) else default
-        all_asked = {name: asked(kind) for name, kind in cls.model_fields.items()}
-        cls._sparse = {name: each["exclude_if"] for name, each in all_asked.items() if "exclude_if" in each}
+            default = cls.__dict__.get(name, constraints_of(kind).get("default_factory", REQUIRED))
+            cls.defaults[name] = default.constraints["default_factory"] if isinstance(default, Declared) else default
+        rules = {name: constraints_of(kind) for name, kind in cls.model_fields.items()}
+        cls._sparse = {name: rule["exclude_if"] for name, rule in rules.items() if "exclude_if" in rule}
 
     def __init__(self, **members: Any) -> None:
         self._hold(**members)
@@ -127,7 +127,10 @@ class Part:
 
     @classmethod
     def made(cls, content: Any) -> Self:
-        """The part, of members that are parts already or the mappings and lists to make them of: from our own hands."""
+        """The part with this content, which demur itself made, so that members are not checked one by one.
+
+        Members may be parts already, or the mappings and lists to construct them from.
+        """
         if isinstance(content, cls):
             return content
         part: Any = cls
@@ -136,7 +139,7 @@ class Part:
 
     @classmethod
     def model_validate(cls, content: Any, *, extra: Literal["ignore", "forbid"] | None = None) -> Self:
-        """The part, of content from anywhere: every member is checked, and all mistakes are in one ValidationError."""
+        """The part with content from outside; every member is checked, and a ValidationError lists all mistakes."""
         from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
         which: Any = cls
@@ -145,13 +148,13 @@ class Part:
 
     @classmethod
     def of_checked(cls, members: Mapping[str, Any]) -> Self:
-        """The part, of members that have been checked one by one."""
+        """The part with members that have been checked one by one."""
         part = object.__new__(cls)
         part._hold(**members)
         return part
 
     def model_dump(self, *, exclude: Collection[str] = ()) -> dict[str, Any]:
-        """The members as JSON has them, without those that say nothing."""
+        """The members as JSON values, without sparse ones that are null."""
         return {
             name: _dumped(value)
             for name, value in self
@@ -159,7 +162,7 @@ class Part:
         }
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
-        """The same with other members."""
+        """A copy with some members replaced."""
         return type(self)(**{**dict(self), **update})
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
@@ -178,26 +181,26 @@ class Part:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self)})"
 
     def _mistakes(self) -> Iterator[str]:
-        """What does not hold together, though each member by itself is what it should be."""
+        """Contradictions between members that are valid by themselves."""
         yield from ()
 
 
 class CheckedPart(Part):
-    """A part whose members are checked whenever it is made: its makers may hand on what they were given."""
+    """A part whose members are checked on construction too, because they may come from a caller."""
 
     def __init__(self, **members: Any) -> None:
         self.__dict__.update(self.model_validate(members).__dict__)
 
 
 def part_named(name: str, base: type[Part], members: Mapping[str, tuple[Any, Any]], doc: str = "") -> type[Part]:
-    """A part with these members: the type of each, and its default or an ellipsis."""
+    """A subclass of a part with more members, each given as its type and its default, or an ellipsis for none."""
     defaults = {member: default for member, (_, default) in members.items() if default is not ...}
     kinds = {member: kind for member, (kind, _) in members.items()}
     about = {"__annotations__": kinds, "__doc__": doc or base.__doc__, "__module__": base.__module__}
     return type(name, (base,), about | defaults)
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -207,29 +210,29 @@ def _as_float(value: Any) -> Any:
 
 @cache
 def _makers(part: type[Part]) -> dict[str, Callable[[Any], Any]]:
-    """What makes each member of a part."""
+    """The functions that construct the members of a part from plain content."""
     return {name: _maker(kind) for name, kind in part.model_fields.items()}
 
 
 @cache
 def _maker(kind: Any) -> Callable[[Any], Any]:
-    """What makes a member of what is given for it."""
+    """The function that constructs a member of this type from plain content."""
     origin, kinds = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _maker(kinds[0])
     if origin in (Union, UnionType):
-        choices = [(_fitting(each), _maker(each)) for each in kinds]
+        choices = [(_fitting(choice), _maker(choice)) for choice in kinds]
         return lambda value: next((make(value) for fits, make in choices if fits(value)), value)
     if origin in (tuple, list):
         fixed = origin is tuple and ... not in kinds
-        makers = [_maker(each) for each in kinds if each is not ...]
+        makers = [_maker(element) for element in kinds if element is not ...]
         return lambda value: origin(_each_by(makers, value) if fixed else map(makers[0], value))
     if origin in (dict, Mapping):
         make = _maker(kinds[1])
         return lambda value: {name: make(member) for name, member in value.items()}
     if isinstance(kind, type) and issubclass(kind, Part):
         return kind.made
-    return _as_float if kind is float else _as_it_is
+    return _as_float if kind is float else _unchanged
 
 
 def _each_by(makers: Sequence[Callable[[Any], Any]], values: Sequence[Any]) -> Iterator[Any]:
@@ -237,7 +240,7 @@ def _each_by(makers: Sequence[Callable[[Any], Any]], values: Sequence[Any]) -> I
 
 
 def _fitting(kind: Any) -> Callable[[Any], bool]:
-    """Whether a value is of this kind, of several that a member may be."""
+    """A test whether a value is of this kind, for a member that may be of several."""
     while get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     origin: Any = get_origin(kind) or kind
@@ -254,7 +257,7 @@ def _fitting(kind: Any) -> Callable[[Any], bool]:
 
 
 def _dumped(value: Any) -> Any:
-    """A member as JSON has it."""
+    """A member as a JSON value."""
     if isinstance(value, (str, float, int, NoneType)):
         return value
     if isinstance(value, Part):
@@ -273,7 +276,7 @@ class WordedWarning(Part):
 
 
 class Tool(Part):
-    """What made the file."""
+    """The software that wrote the file."""
 
     name: Literal["demur"] = "demur"
     version: str
@@ -282,8 +285,8 @@ class Tool(Part):
     command: str | None
 
     @classmethod
-    def here(cls, command: str | None) -> Self:
-        """The installation at hand."""
+    def installed(cls, command: str | None) -> Self:
+        """The versions that are installed, and the command that is recorded."""
         from demur import __version__  # noqa: PLC0415  (the package imports this)
 
         return cls(version=__version__, python=platform.python_version(), numpy=np.__version__, command=command)

@@ -1,4 +1,4 @@
-"""Strict reading: parts as pydantic models, which check every member of what comes from outside; JSON Schemas."""
+"""Pydantic models of parts, which check every member of content from outside, and the JSON Schemas of files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -20,20 +20,20 @@ from pydantic import (
 )
 
 from demur.errors import and_more, literal
-from demur.files.strict_model import REQUIRED, Declared, Part, asked
+from demur.files.strict_model import REQUIRED, Declared, Part, constraints_of
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
 
 
 @cache
 def reader(kind: Any) -> TypeAdapter[Any]:
-    """What checks content and makes a part of it, or one of a union of parts."""
+    """The adapter that checks content and constructs a part, or one of a union of parts."""
     return TypeAdapter(_strict(kind))
 
 
 @cache
 def _strict(kind: Any) -> Any:
-    """A type as pydantic takes it: parts as models that become parts again, and what is asked of members as fields."""
+    """A type for pydantic: parts become models that construct parts again, and constraints become fields."""
     if _is_part(kind):
         return Annotated[_model(kind), BeforeValidator(_members), AfterValidator(_part(kind))]
     origin, kinds = get_origin(kind), get_args(kind)
@@ -43,11 +43,11 @@ def _strict(kind: Any) -> Any:
         return _annotated(kinds[0], kind.__metadata__)
     if origin in (Union, UnionType):
         return Union[tuple(map(_named, kinds))]  # noqa: UP007
-    return origin[tuple(each if each is ... else _strict(each) for each in kinds)]
+    return origin[tuple(element if element is ... else _strict(element) for element in kinds)]
 
 
 def _named(kind: Any) -> Any:
-    """One of several kinds, called what it is where a mistake in it is told."""
+    """One kind of a union, tagged with the name that errors call it by."""
     name = "mapping" if get_origin(kind) is Mapping else kind.__name__ if _is_part(kind) else ""
     return Annotated[_strict(kind), Tag(name)] if name else _strict(kind)
 
@@ -56,16 +56,16 @@ def _is_part(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Part)
 
 
-def _annotated(kind: Any, beside: Sequence[Any]) -> Any:
-    """A type and what is asked of it; where a tag tells which of several is meant, mistakes are told of that alone."""
+def _annotated(kind: Any, metadata: Sequence[Any]) -> Any:
+    """A type with its constraints; if a tag says which kind of a union is meant, errors are about that kind alone."""
     inner, rules = _strict(kind), dict[str, Any]()
-    more = [each for each in beside if not isinstance(each, Declared)]
-    for member in (each for each in beside if isinstance(each, Declared)):
-        rules |= member.asked
-        more += [AfterValidator(member.checked)] if member.checked else []
+    more = [extra for extra in metadata if not isinstance(extra, Declared)]
+    for declared in (extra for extra in metadata if isinstance(extra, Declared)):
+        rules |= declared.constraints
+        more += [AfterValidator(declared.checked)] if declared.checked else []
     if "tag" in rules:
         tagged = zip(get_args(kind), rules["tags"], strict=True)
-        choices = tuple(Annotated[_strict(each), Tag(tag)] for each, tag in tagged)
+        choices = tuple(Annotated[_strict(choice), Tag(tag)] for choice, tag in tagged)
         return Annotated[Union[choices], Discriminator(rules["tag"])]  # noqa: UP007
     fields = {name: value for name, value in rules.items() if name != "earlier"}
     return Annotated[inner, *([Field(**fields)] if fields else []), *more] if fields or more else inner
@@ -74,7 +74,7 @@ def _annotated(kind: Any, beside: Sequence[Any]) -> Any:
 def _model(kind: type[Part]) -> type[BaseModel]:
     members: Any = {}
     for name, annotation in kind.model_fields.items():
-        default, earlier = kind.defaults[name], asked(annotation).get("earlier")
+        default, earlier = kind.defaults[name], constraints_of(annotation).get("earlier")
         given = ... if default is REQUIRED else Field(default_factory=default) if isinstance(default, type) else default
         members[name] = (
             _strict(annotation),
@@ -85,17 +85,17 @@ def _model(kind: type[Part]) -> type[BaseModel]:
 
 
 def _members(given: Any) -> Any:
-    """A part that was made already is checked by its members."""
+    """The members of a part that is constructed already, so that they are checked; other content unchanged."""
     return dict(given) if isinstance(given, Part) else given
 
 
 def _part(kind: type[Part]) -> Callable[[BaseModel], Part]:
-    """What makes the part of members that have been checked."""
+    """The function that constructs a part from a checked model."""
     return lambda model: kind.of_checked(model.__dict__)
 
 
 def schema_of(model: Any) -> dict[str, Any]:
-    """The JSON Schema of a file, from its model or a union of models; of what a part is, its first line."""
+    """The JSON Schema of a file, from its model or a union of models, with the first lines of the docstrings."""
     schema = _first_lines(reader(model).json_schema(mode="serialization"))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
@@ -114,9 +114,9 @@ def _first_lines(schema: Any) -> Any:
 
 
 def one_line(error: ValidationError) -> str:
-    """The first thing that is wrong with some data, where it is, and how many more there are."""
+    """The first mistake in some content, where it is, and how many more there are."""
     first = error.errors()[0]
     where = ".".join(map(str, first["loc"]))
-    said = first["msg"].removeprefix("Value error, ")
+    message = first["msg"].removeprefix("Value error, ")
     value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
-    return and_more(f"{where}: {said}{value}" if where else f"{said}{value}", error.error_count())
+    return and_more(f"{where}: {message}{value}" if where else f"{message}{value}", error.error_count())

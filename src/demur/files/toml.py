@@ -1,4 +1,4 @@
-"""TOML: parsed by the standard library, with one line for whatever is wrong."""
+"""TOML files, parsed by the standard library, with one-line errors."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ def parsed_toml(text: str) -> dict[str, Any]:
     >>> parsed_toml("a = 1")
     {'a': 1}
     """
-    import tomllib  # noqa: PLC0415  (only a TOML file pays for it)
+    import tomllib  # noqa: PLC0415  (few files are TOML)
 
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, and so is too long an integer
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, and an integer of too many digits
         raise UserError(f"not valid TOML: {error}") from None

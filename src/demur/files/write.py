@@ -1,4 +1,4 @@
-"""Writing: whole files or none. What was there before stays until everything new is complete."""
+"""Atomic writing: a file is written whole or not at all, and replaces an older one only when it is complete."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ _SPELLED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
 def json_text(content: Any) -> str:
-    """Strict JSON with members in their order, one to a line and lists of plain values on theirs.
+    """Strict JSON with one member per line, in order; a list of plain values is on one line.
 
     >>> print(json_text({"a": [1, 0.5], "b": {"c": None}}), end="")
     {
@@ -52,35 +52,36 @@ def _indented(content: Any, line: str) -> str:
 
 def _plain(value: Any) -> str:
     if type(value) is float and math.isfinite(value):
-        return repr(value)  # as the encoder writes it, which takes three times as long to find that out
+        return repr(value)  # what the encoder would write, three times as fast
     text = _JSON.encode(value)
     if text.isascii():
         return text
-    try:  # UTF-8 that was typed where the locale is another is text again; half a character, no file can hold
+    try:  # decodes UTF-8 that was typed in another locale; a lone surrogate is an error
         return text.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError:
         raise UserError(f"{literal(value)}: not UTF-8 text, so no file can hold it; write it in UTF-8") from None
 
 
-_member = lru_cache(_plain)  # few names, many times
+_member = lru_cache(_plain)  # few distinct names, each used many times
 
 
 def write_whole(
     path: str | Path, content: Content, *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
 ) -> Path:
-    """Write a file, whole or not at all, and never over an input: see `write_all`."""
+    """Write one file atomically, and never over an input, as `write_all` does."""
     return write_all({path: content}, inputs=inputs, hashes=hashes)[0]
 
 
 def write_all(
     contents: Mapping[str | Path, Content], *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
 ) -> list[Path]:
-    """Write files beside their places and move them there: all of them or none. Text is written as UTF-8.
+    """Write files under temporary names, then rename them: all of them or none. Text is written as UTF-8.
 
-    Content may be an iterable of pieces, made as they are written.
+    Content may be an iterable of pieces.
 
-    None replaces an input, known by its path or by the SHA-256 of its bytes. An interrupted write leaves what was there
-    before: a move is one step, all bytes are on disk before the first, and a move that fails undoes the others.
+    No file replaces an input, which is recognised by its path or by the SHA-256 of its bytes. An interrupted write
+    leaves the old files: a rename is atomic, all bytes are on disk before the first, and a rename that fails undoes the
+    others.
     """
     protected = [*inputs]
     for path in contents:
@@ -92,8 +93,8 @@ def write_all(
                 target = Path(path).resolve()
                 _remove_stale(target.parent)
                 new = temporaries.enter_context(_temporary(target, content))
-                keep = len(contents) > 1 and target.exists()
-                old = temporaries.enter_context(_temporary(target, target.read_bytes())) if keep else None
+                backup = len(contents) > 1 and target.exists()
+                old = temporaries.enter_context(_temporary(target, target.read_bytes())) if backup else None
                 moves.append((path, target, new, old))
         for path, target, new, old in moves:
             with _one_line_errors(path):
@@ -108,29 +109,29 @@ def write_all(
 
 @contextlib.contextmanager
 def _temporary(target: Path, content: Content) -> Iterator[Path]:
-    """A file beside another, with its mode, that is gone in the end; its name says which process it belongs to."""
-    beside = target.with_name(f"{_MACHINE}-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+    """A temporary file in the folder of a target, with the target's mode; its name contains the id of the process."""
+    path = target.with_name(f"{_MACHINE}-{os.getpid()}-{os.urandom(8).hex()}.tmp")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             whole = content.encode() if isinstance(content, str) else content
             file.writelines([whole] if isinstance(whole, bytes) else whole)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
-            shutil.copymode(target, beside)
-        yield beside
+            shutil.copymode(target, path)
+        yield path
     finally:
-        beside.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _remove_stale(folder: Path) -> None:
-    """Remove what processes of this machine that were killed left behind."""
-    if os.name != "posix":  # elsewhere, asking whether a process is alive may end it
+    """Remove temporary files of processes of this machine that were killed."""
+    if os.name != "posix":  # on Windows, os.kill(process, 0) ends the process
         return
     for path in folder.glob(".demur-*-*-*.tmp"):
         machine, process, _ = path.name.rsplit("-", 2)
-        with contextlib.suppress(OSError, OverflowError, ValueError):  # alive, and another user's; no name of ours
+        with contextlib.suppress(OSError, OverflowError, ValueError):  # another user's process, or another name
             if machine == _MACHINE:
                 try:
                     os.kill(int(process), 0)
@@ -139,18 +140,18 @@ def _remove_stale(folder: Path) -> None:
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path], hashes: Collection[str] = ()) -> None:
-    """Refuse a path that no file can or may be written to: an input, a folder, or one in a folder that is not there."""
+    """Refuse a path that cannot or must not be written to: an input, a folder, or a file in a missing folder."""
     with _one_line_errors(path):
         target = Path(path)
         if target.exists() and any(_is_the_file(target, given) for given in inputs):
             raise UserError(f"{path}: is an input, and an output never replaces one")
         if target.is_symlink():
-            with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
+            with contextlib.suppress(FileNotFoundError):  # a link to a missing file is allowed, a cycle of links is not
                 target.stat()
         if target.is_dir():
             raise UserError(f"{path}: is a folder, expected the name of a file to write")
         if target.exists() and not target.is_file():
-            raise UserError(f"{path}: is no regular file, and will not be replaced by one")
+            raise UserError(f"{path}: is not a regular file, and will not be replaced by one")
         if not target.parent.is_dir():
             raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
         if hashes and target.exists() and _sha256(target) in hashes:
@@ -175,10 +176,10 @@ def _one_line_errors(path: str | Path) -> Iterator[None]:
 
 
 def _is_the_file(target: Path, given: str | Path) -> bool:
-    """Whether an input is this file: as it is given here, or as a file records it in any locale (`shown_path`)."""
+    """Whether an input is this file; the input may be a path, or a path as `shown_path` records it."""
     recorded = str(given).encode("utf-8", "surrogateescape")
     for name in (given, os.fsdecode(_SPELLED.sub(lambda byte: bytes.fromhex(byte[1].decode()), recorded))):
-        with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+        with contextlib.suppress(OSError, ValueError):  # an invalid name
             if target.samefile(name):
                 return True
     return False

@@ -1,7 +1,7 @@
-"""Zip archives read member by member: the directory in little memory, any compression a log is written with.
+"""Reads zip archives member by member, in little memory, with every compression that logs use.
 
-The standard zipfile keeps half a kilobyte for each member, knows zstd only from Python 3.14 on, and stops at the first
-of several frames, which is how large members are written.
+The standard library's zipfile takes half a kilobyte for each member, supports zstd only from Python 3.14 on, and stops
+after the first of several zstd frames, which large members consist of.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_ZSTD = "reading .eval logs compressed with zstd needs Python 3.14 or backport
 
 
 class Member(NamedTuple):
-    """What the directory says of a member."""
+    """The directory's entry for a member."""
 
     name: str
     start: int
@@ -41,9 +41,9 @@ class Member(NamedTuple):
 
 
 class Archive:
-    """An open zip file. Of a name that appears twice, as after a retry, the last member counts.
+    """An open zip file. If a name appears twice, as after a retry, the last member counts.
 
-    Of each member sixteen bytes are kept; the rest is read again when it is needed.
+    It stores sixteen bytes per member, and reads the rest of the entry again when it is needed.
     """
 
     def __init__(self, file: BinaryIO, largest: int) -> None:
@@ -58,7 +58,7 @@ class Archive:
     @classmethod
     @contextmanager
     def opened(cls, path: str | Path, largest: int) -> Iterator[Archive]:
-        """Open a file; whatever is wrong with it is one line."""
+        """Open a file; a damaged archive is a `UserError`."""
         with Path(path).open("rb") as file:
             try:
                 yield cls(file, largest)
@@ -75,16 +75,16 @@ class Archive:
             yield member
 
     def find(self, name: str) -> Member | None:
-        """The last member of a name."""
+        """The last member with a name, or None."""
         same = (self._member(index) for index in reversed(self._hashes.positions(short_hash(name))))
         return next((member for member in same if member.name == name), None)
 
     def read(self, member: Member) -> bytes:
-        """A member, unpacked and checked."""
+        """The decompressed bytes of a member, checked against its size and CRC."""
         where = f"member {shown(member.name)}"
         if member.size > self._largest:
-            found, most = _size(member.size), _size(self._largest)
-            raise UserError(f"{where} would unpack to {found}: more than {most} (--max-member)")
+            size, most = _size(member.size), _size(self._largest)
+            raise UserError(f"{where} would unpack to {size}: more than {most} (--max-member)")
         self._total += member.size
         FILE.check(self._total)
         self._file.seek(member.start)
@@ -107,7 +107,7 @@ class Archive:
 
 
 def _entry(file: BinaryIO) -> Member:
-    """The entry of the directory here; the file is then at the next."""
+    """Read the entry of the directory at the current position of the file."""
     entry = _ENTRY.unpack(file.read(_ENTRY.size))
     signature, _, _, flags, compression, _, _, crc, packed, size, names, extras, comment = entry[:13]
     if signature != _DIRECTORY:
@@ -121,7 +121,7 @@ def _entry(file: BinaryIO) -> Member:
 
 
 def _end(file: BinaryIO) -> tuple[int, int]:
-    """How many members the directory has, and where it starts."""
+    """The number of members in the directory, and its offset."""
     length = file.seek(0, 2)
     start = max(0, length - _COMMENT - 22)
     file.seek(start)
@@ -140,7 +140,7 @@ def _end(file: BinaryIO) -> tuple[int, int]:
 
 
 def _large(extra: bytes, *numbers: int) -> list[int]:
-    """Sizes and offset; those that 32 bits cannot hold are in an extra field, in this order."""
+    """Sizes and offset; those that do not fit 32 bits are read from an extra field, in this order."""
     at, wide = 0, iter(())
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, at)
@@ -179,7 +179,7 @@ def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _frames(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Zstd, one frame after another."""
+    """Decompress zstd, frame by frame."""
     make, wrong = _zstd()
     unpacker, data = make(), b""
     try:

@@ -1,4 +1,4 @@
-"""A log may hold several of what an import takes one of: scorers, filters, systems. They are counted, then told."""
+"""Chooses one of several scorers, filters or systems in a log; if none was requested, there must be only one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from demur.errors import UserError, shown
 
 
 class OneOf:
-    """The one that was asked for, or else the only one there is.
+    """The requested scorer, filter or system, or else the only one in the log.
 
     >>> filters = OneOf("filter", "--filter", None)
     >>> [filters.takes(name) for name in ("first", "first", "maj")]
@@ -18,15 +18,15 @@ class OneOf:
     demur.errors.UserError: 2 filters: first, maj; choose one with --filter
     """
 
-    def __init__(self, noun: str, option: str, asked: str | None) -> None:
-        self._noun, self._option, self._asked = noun, option, asked
-        self.chosen = asked
+    def __init__(self, noun: str, option: str, requested: str | None) -> None:
+        self._noun, self._option, self._requested = noun, option, requested
+        self.chosen = requested
         self.counts: Counter[str] = Counter()
         self._second_at = ""
 
     def takes(self, name: str, where: str = "") -> bool:
-        """Whether this is the one, so far as is known."""
-        if self._asked is None and self.counts and name not in self.counts:
+        """Whether this name is chosen: it was requested, or is the first in the log."""
+        if self._requested is None and self.counts and name not in self.counts:
             self._second_at = self._second_at or where
         self.counts[name] += 1
         self.chosen = self.chosen if self.chosen is not None else name
@@ -34,15 +34,18 @@ class OneOf:
 
     @property
     def is_guess(self) -> bool:
-        """Whether none was asked for."""
-        return self._asked is None
+        """Whether none was requested."""
+        return self._requested is None
 
     def check(self, of: str = "") -> None:
-        """After all were seen: it is there, and none had to be guessed. `of` says how many each could have been in."""
-        if self._asked is not None:
-            if self.counts and self._asked not in self.counts:
-                there = ", ".join(map(shown, self.counts))
-                raise UserError(f"no {self._noun} is called {shown(self._asked)}; there are: {there}")
+        """Check at the end of the log that the requested one is in it, or that there is only one.
+
+        `of` is what each is counted in, such as "40 samples".
+        """
+        if self._requested is not None:
+            if self.counts and self._requested not in self.counts:
+                names = ", ".join(map(shown, self.counts))
+                raise UserError(f"no {self._noun} is called {shown(self._requested)}; there are: {names}")
             return
         if len(self.counts) > 1:
             shares = [f"{shown(name)} ({count} of {of})" if of else shown(name) for name, count in self.counts.items()]

@@ -1,4 +1,4 @@
-"""The fingerprint of what was imported, and which of very many names appear twice, in eight bytes for each."""
+"""Hashes: of imported files, and of very many names, to find repeated ones in eight bytes per name."""
 
 import hashlib
 from array import array
@@ -11,7 +11,7 @@ _CHUNK = 1 << 20
 
 
 def sha256_of(paths: Iterable[Path]) -> str:
-    """SHA-256 of the bytes of all files, one after another."""
+    """SHA-256 of the concatenated bytes of all files."""
     total = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
@@ -21,7 +21,7 @@ def sha256_of(paths: Iterable[Path]) -> str:
 
 
 def short_hash(text: str) -> int:
-    """Sixty-four bits of a text. Two texts may share them: what must be certain is compared in full afterwards."""
+    """A 64-bit hash of a text; two texts may have the same, so equal hashes do not prove equal texts."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -39,19 +39,19 @@ class Hashes:
         self._hashes = array("Q")
 
     def add(self, text: str) -> None:
-        """Take one more."""
+        """Add a text."""
         self._hashes.append(short_hash(text))
 
     @property
     def distinct(self) -> int:
-        """How many different ones there are."""
+        """The number of distinct hashes."""
         return len(np.unique(self._hashes))
 
     def repeated(self) -> set[int]:
-        """Those that were taken more than once."""
+        """The hashes that were added more than once."""
         hashes, counts = np.unique(self._hashes, return_counts=True)
         return {*hashes[counts > 1].tolist()}
 
     def positions(self, wanted: int) -> list[int]:
-        """Where one was taken."""
+        """The positions at which a hash was added."""
         return np.flatnonzero(np.asarray(self._hashes) == wanted).tolist()

@@ -21,15 +21,15 @@ _METRIC = "exact_match"
 
 
 class _Instance(NamedTuple):
-    """What identifies a row: an instance, a trial, and the perturbation, if any."""
+    """The identity of a row: an instance, a trial, and the perturbation, if any."""
 
     item: str
     trial: int
     perturbation: str | None
 
 
-class _Answered(NamedTuple):
-    """What was answered, and what of the instance paths may lead into."""
+class _Answer(NamedTuple):
+    """An answer, whether the request succeeded, and the members of the instance that paths can refer to."""
 
     text: str | None
     success: bool
@@ -65,8 +65,8 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
             if answer is None:
                 raise UserError(f"it is not in {_STATES}")
             if answer.success and metric not in values:
-                there = ", ".join(map(shown, values))
-                raise UserError(f"no metric is called {shown(metric)}; there are: {there}")
+                names = ", ".join(map(shown, values))
+                raise UserError(f"no metric is called {shown(metric)}; there are: {names}")
         yield LogEntry(
             where=where,
             item=key.item,
@@ -83,12 +83,12 @@ def _run(path: Path) -> Json:
     if not path.is_file():
         return {}
     spec = read_as(path, lambda content: content if isinstance(content, dict) else {})
-    found = {"task": spec.get("name"), "model": at_path(spec, "adapter_spec.model")}
-    return {name: value for name, value in found.items() if isinstance(value, str)}
+    known = {"task": spec.get("name"), "model": at_path(spec, "adapter_spec.model")}
+    return {name: value for name, value in known.items() if isinstance(value, str)}
 
 
 def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dict[str, float]]]:
-    """The means of each instance under one perturbation, or none, by the name of the statistic."""
+    """The statistics of each instance, by name, under one perturbation, or without one if it is None."""
     with JsonCursor.opened(path) as cursor:
         for number, row in enumerate(cursor.values()):
             with located(f"[{number}]"):
@@ -114,8 +114,8 @@ def _key(row: Any, perturbation: Json, item: Any) -> _Instance:
     return _Instance(item, trial, name if isinstance(name, str) else None)
 
 
-def _answers(path: Path) -> Iterator[tuple[_Instance, _Answered]]:
-    """Of each instance what was answered."""
+def _answers(path: Path) -> Iterator[tuple[_Instance, _Answer]]:
+    """The answer to each instance."""
     with JsonCursor.opened(path) as cursor:
         for member in cursor.members():
             if member != "request_states" or cursor.peek() != "[":
@@ -125,12 +125,12 @@ def _answers(path: Path) -> Iterator[tuple[_Instance, _Answered]]:
                 instance, result = object_at(state, "instance"), object_at(state, "result")
                 with located(f"request_states[{number}]"):
                     key = _key(state, object_at(instance, "perturbation"), instance.get("id"))
-                kept = {name: value for name, value in instance.items() if name not in ("input", "references")}
-                yield key, _Answered(_text(state), result.get("success") is not False, kept)
+                members = {name: value for name, value in instance.items() if name not in ("input", "references")}
+                yield key, _Answer(_text(state), result.get("success") is not False, members)
 
 
 def _text(state: Json) -> str | None:
-    """The completion, or the choice it stands for; none where each choice was a request of its own."""
+    """The completion, or the choice it stands for; None if each choice was a request of its own."""
     text = at_path(state, "result.completions.0.text")
     if not isinstance(text, str) or state.get("reference_index") is not None:
         return None
@@ -139,7 +139,7 @@ def _text(state: Json) -> str | None:
 
 
 def _varying(rows: Iterable[tuple[_Instance, dict[str, float]]], facts: LogFacts) -> list[str]:
-    """The signals that are not the same everywhere: a constant ranks nothing, and HELM writes 0 and 1 for none."""
+    """The signals that are not constant: a constant ranks nothing, and HELM writes 0 or 1 for a signal it lacks."""
     first: dict[str, float] = {}
     varying: dict[str, None] = {}
     for _, values in rows:

@@ -1,7 +1,7 @@
 """Inspect AI: `.eval` archives, with whole or chunked samples, and `.json` logs.
 
-The file is versioned, not frozen: what is read is what is listed in `_READ`, and the rest is passed over. Inspect's own
-`results` and `reductions` count an abstention as a wrong answer and are never read.
+The format is versioned, but changes: only the members listed in `_READ` are read, and all others are skipped. Inspect's
+own `results` and `reductions` count an abstention as a wrong answer, and are never read.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _CHUNKED = re.compile(r"samples/.+_epoch_[0-9]+/sample\.json", re.DOTALL)
 _HEADER = ("version", "status", "eval")
 _READ = {"id", "epoch", "metadata", "store", "output", "error", "limit", "invalidation", "model_usage", "total_time"}
 _READ |= {"error_retries"}
-_SCORES = decoder(constant=float)  # the bare words NaN and Infinity, which are allowed as a score's value alone
+_SCORES = decoder(constant=float)  # accepts NaN and Infinity, which only the value of a score may be
 _CODES = {"C": 1.0, "I": 0.0, "P": 0.5, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COSTS = ("input_tokens", "output_tokens", "total_tokens")
 
 
 @dataclass(slots=True)
 class _Reading:
-    """What is known so far of a log that is being read."""
+    """The state of reading a log."""
 
     options: ImportOptions
     facts: LogFacts
@@ -65,7 +65,7 @@ def _records(path: Path) -> Iterator[Json]:
     records=_records,
 )
 def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The samples of one log or of the parts of one."""
+    """The samples of a log, which may be in several files."""
     reading = _Reading(options, facts, OneOf("scorer", "--scorer", options.choices.get("scorer")))
     facts.source["sha256"] = sha256_of(paths)
     for path in paths:
@@ -99,12 +99,12 @@ def _of_archive(path: Path, reading: _Reading) -> Iterator[Json]:
                 return JsonCursor.of_text(decode(data))
 
         header = archive.find("header.json")
-        start = header or archive.find("_journal/start.json")  # without a header, the run was killed
+        start = header or archive.find("_journal/start.json")  # there is no header if the run was killed
         if start is None:
             raise UserError("not an Inspect log: it has neither header.json nor _journal/start.json")
-        reached = cursor(start)
+        position = cursor(start)
         with located(start.name):
-            for _ in _header(reached, reading):
+            for _ in _header(position, reading):
                 raise UserError("it holds samples, which are in members of their own")
         if header is None:
             reading.header["status"] = "started"
@@ -112,13 +112,13 @@ def _of_archive(path: Path, reading: _Reading) -> Iterator[Json]:
             chunked = _CHUNKED.fullmatch(member.name)
             if not chunked and not _WHOLE.fullmatch(member.name):
                 continue
-            reached = cursor(member)
+            position = cursor(member)
             with located(shown(member.name)):
-                sample = _sample(reached)
-            if chunked and (beside := archive.find(member.name.removesuffix("sample.json") + "metadata.json")):
-                reached = cursor(beside)
-                with located(shown(beside.name)):
-                    sample["metadata"] = reached.value()
+                sample = _sample(position)
+            if chunked and (metadata := archive.find(member.name.removesuffix("sample.json") + "metadata.json")):
+                position = cursor(metadata)
+                with located(shown(metadata.name)):
+                    sample["metadata"] = position.value()
             yield sample
 
 
@@ -131,7 +131,7 @@ def _of_json(path: Path, reading: _Reading) -> Iterator[Json]:
 
 
 def _header(cursor: JsonCursor, reading: _Reading) -> Iterator[None]:
-    """Keep what is needed of a log's own members, and stop at the place of each sample."""
+    """Read the members of a log that are needed, and stop at each sample."""
     for member in cursor.members():
         if member in _HEADER:
             reading.header[member] = cursor.value()
@@ -158,7 +158,7 @@ def _sample(cursor: JsonCursor) -> Json:
 
 
 def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
-    """The unit of a sample; none while it is not known which scorer is meant."""
+    """The entry of a sample; none if it has several scores and no scorer was requested."""
     item, epoch, scores = sample.get("id"), sample.get("epoch", 1), sample.get("scores") or {}
     if not isinstance(item, (int, str)) or type(epoch) is not int or not isinstance(scores, dict):
         raise UserError(f"sample {literal(item)}, epoch {literal(epoch)}: expected an id, an epoch and scores")
@@ -172,7 +172,7 @@ def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
     failed = _failure(sample, has_score=score is not None)
     with located(where):
         value = None if score is None or failed else _value(score, taken[0], reading.options.choices.get("value_key"))
-        _check_finite({name: _without_value(each) for name, each in scores.items()})
+        _check_finite({name: _without_value(part) for name, part in scores.items()})
         signals = _signals(sample, score, taken[0] if taken else "", reading.facts)
     score = score if isinstance(score, dict) else {}
     answer, reason = score.get("answer"), score.get("reason") or object_at(score, "metadata").get("unscored_reason")
@@ -190,7 +190,7 @@ def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
 
 
 def _failure(sample: Json, *, has_score: bool) -> str | None:
-    """Why there is no answer to judge. The log as a whole may still say success."""
+    """The reason why a sample has no answer to judge, even if the log as a whole says success."""
     for cause in ("error", "invalidation"):
         if sample.get(cause):
             return cause
@@ -203,10 +203,10 @@ def _value(score: Any, scorer: str, key: str | None) -> Any:
     value = score.get("value") if isinstance(score, dict) else score
     if isinstance(value, dict):
         if key is None or key not in value:
-            called = "" if key is None else f", none of them {shown(key)}"
+            missing = "" if key is None else f", none of them {shown(key)}"
             names = ", ".join(map(shown, value))
             raise UserError(
-                f"scorer {shown(scorer)} gives several values: {names}{called}; choose one with --value-key"
+                f"scorer {shown(scorer)} gives several values: {names}{missing}; choose one with --value-key"
             )
         return value[key]
     if key is not None:
@@ -217,7 +217,7 @@ def _value(score: Any, scorer: str, key: str | None) -> Any:
 
 
 def _without_value(score: Any) -> Any:
-    """What of a score is strict JSON; its history repeats the values it had."""
+    """A score without its value and its history of values, which may be NaN; the rest must be strict JSON."""
     return (
         {name: part for name, part in score.items() if name not in ("value", "history")}
         if isinstance(score, dict)
@@ -227,14 +227,14 @@ def _without_value(score: Any) -> Any:
 
 def _check_finite(part: Any) -> None:
     if isinstance(part, float) and not math.isfinite(part):
-        raise UserError(f"not valid JSON: {part} is not a JSON number, and stands outside a score's value")
+        raise UserError(f"not valid JSON: {part} is not a JSON number; it is allowed only as a score's value")
     if isinstance(part, (dict, list)):
-        for each in part.values() if isinstance(part, dict) else part:
-            _check_finite(each)
+        for inner in part.values() if isinstance(part, dict) else part:
+            _check_finite(inner)
 
 
 def _signals(sample: Json, score: Any, scorer: str, facts: LogFacts) -> dict[str, float]:
-    """The numbers a scorer notes beside its score, and those of the tokens where the task asked for them."""
+    """The numbers in the metadata of a score, and the signals of the tokens if the log has their probabilities."""
     noted = {name: value for name, value in object_at(score, "metadata").items() if is_number(value)}
     tokens = at_path(sample, "output.choices.0.logprobs.content")
     of_tokens = token_signals(tokens) if isinstance(tokens, list) and tokens else {}
@@ -257,15 +257,15 @@ def _add_cost(sample: Json, reading: _Reading) -> None:
 
 
 def _describe(reading: _Reading, samples: int) -> None:
-    """What the header says, and whether the samples bear it out."""
+    """Record what the header says of the run, and warn if it is incomplete or the samples differ from it."""
     evaluation, source, warn = reading.header["eval"], reading.facts.source, reading.facts.warn
     version, status = reading.header.get("version"), reading.header.get("status")
-    found = {
+    known = {
         "tool_version": at_path(evaluation, "packages.inspect_ai"),
         "task": evaluation.get("task"),
         "model": evaluation.get("model"),
     }
-    for name, value in found.items():
+    for name, value in known.items():
         text = value if isinstance(value, str) else None
         if name != "tool_version" and source[name] not in (None, text):
             raise UserError(

@@ -1,4 +1,4 @@
-"""JSON a piece at a time: an object member by member, a list of any length in the memory of one element."""
+"""Reads JSON incrementally: an object member by member, a list element by element, so that files may be large."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from demur.files.strict_json import decoder, unparsed
 from demur.read.stream import stream
 
 _CHUNK = 1 << 16
-_LONGEST_WORD = 16  # an error this close to the end may be a value that is cut in two: tru|e, \u00|e9
-_CUT_NUMBER = 2  # what may follow a number that is cut in two, as 12 is in 12e+|3
+_LONGEST_WORD = 16  # an error so close to the end of the chunk may be a value that continues: tru|e, \u00|e9
+_CUT_NUMBER = 2  # characters after a number that may belong to it: 12e+|3 first reads as 12
 _BLANK = " \t\n\r"
 _STRICT = decoder()
-_ANYTHING = json.JSONDecoder()  # of what is passed over nothing is asked
+_ANYTHING = json.JSONDecoder()  # skipped values are not checked strictly
 
 
 class JsonCursor:
-    """A place in a JSON text. The caller goes into an object or a list, and takes or passes over what is there.
+    """A position in a JSON text. The caller iterates over an object or a list, and reads or skips each value.
 
     >>> cursor = JsonCursor.of_text('{"version": 2, "samples": [{"id": 1}, {"id": 2}]}')
-    >>> [cursor.value() if name == "version" else [each["id"] for each in cursor.values()] for name in cursor.members()]
+    >>> [cursor.value() if name == "version" else [part["id"] for part in cursor.values()] for name in cursor.members()]
     [2, [1, 2]]
     """
 
@@ -35,7 +35,7 @@ class JsonCursor:
     @classmethod
     @contextmanager
     def opened(cls, path: Path) -> Iterator[JsonCursor]:
-        """The start of a file, after whose value there must be nothing more."""
+        """A cursor at the start of a file, which must consist of one value."""
         with stream(path) as file:
             cursor = cls(file.text.read)
             yield cursor
@@ -43,12 +43,12 @@ class JsonCursor:
 
     @classmethod
     def of_text(cls, text: str) -> JsonCursor:
-        """The start of a text that is all there."""
+        """A cursor at the start of a complete text."""
         texts = iter([text])
         return cls(lambda _: next(texts, ""))
 
     def peek(self) -> str:
-        """The next sign that is not blank; empty at the end."""
+        """The next character that is not white space; empty at the end."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _BLANK:
@@ -58,7 +58,7 @@ class JsonCursor:
                 return ""
 
     def members(self) -> Iterator[str]:
-        """The names in an object; before the next one, the value must be taken or passed over."""
+        """The names in an object; the caller must read or skip the value of each before the next."""
         seen = set()
         for _ in self._parts("{", "}"):
             name = self.value()
@@ -71,7 +71,7 @@ class JsonCursor:
             yield name
 
     def elements(self) -> Iterator[None]:
-        """The places in a list; before the next one, the element must be taken or passed over."""
+        """Stop at each element of a list; the caller must read or skip it before the next."""
         return self._parts("[", "]")
 
     def values(self) -> Iterator[Any]:
@@ -79,7 +79,7 @@ class JsonCursor:
         return (self.value() for _ in self.elements())
 
     def value(self, of: json.JSONDecoder = _STRICT) -> Any:
-        """The value here, whole."""
+        """Read the value at the cursor."""
         self.peek()
         while True:
             try:
@@ -97,11 +97,11 @@ class JsonCursor:
                     return value
 
     def skip(self) -> None:
-        """Pass over the value here."""
+        """Skip the value at the cursor."""
         self.value(_ANYTHING)
 
     def finish(self) -> None:
-        """After the value there is nothing more."""
+        """Check that nothing follows the value."""
         if self.peek():
             raise UserError("not valid JSON: there is more text after its end")
 
@@ -114,14 +114,15 @@ class JsonCursor:
                 yield
         self._take(end)
 
-    def _take(self, sign: str) -> None:
-        if self.peek() != sign:
-            found = self.peek()
-            raise UserError(f"not valid JSON: expected {sign} and found {found}" if found else "the JSON ends early")
+    def _take(self, expected: str) -> None:
+        if self.peek() != expected:
+            actual = self.peek()
+            text = f"not valid JSON: expected {expected} and found {actual}" if actual else "the JSON ends early"
+            raise UserError(text)
         self._at += 1
 
     def _more(self) -> bool:
-        """Read on, and forget what was taken; twice as much each time, so that a long value is not tried too often."""
+        """Read more text and drop what was consumed; double each time, so that a long value is parsed few times."""
         left = len(self._text) - self._at
         MEMBER.check(left)
         added = "" if self._ended else self._read(max(_CHUNK, left))

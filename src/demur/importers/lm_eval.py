@@ -1,7 +1,7 @@
 """lm-evaluation-harness: `samples_<task>_<date>.jsonl`, one line for each document and filter.
 
-Numbers are written as text there. The choice that was picked is the first maximum, as in the harness, and is checked
-against the metric on every line.
+The files write numbers as text. The picked choice is the first maximum, as in the harness, and is checked against the
+metric on every line.
 """
 
 from __future__ import annotations
@@ -74,19 +74,19 @@ def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
 
 
 def _run(path: Path, facts: LogFacts) -> Json:
-    """What the results beside the samples say of the run; nothing where they are not there."""
+    """What the file of results in the same folder says of the run, if there is one."""
     name = _NAME.fullmatch(path.name)
     known: Json = {"task": name[1] if name else None}
-    beside = path.with_name(f"results{name[2] or ''}.json" if name else "results.json")
-    if beside.is_file():
-        facts.read_beside.append(beside)
-        results = read_as(beside, lambda content: content if isinstance(content, dict) else {})
-        found = {
+    file = path.with_name(f"results{name[2] or ''}.json" if name else "results.json")
+    if file.is_file():
+        facts.read_beside.append(file)
+        results = read_as(file, lambda content: content if isinstance(content, dict) else {})
+        members = {
             "tool_version": results.get("lm_eval_version"),
             "model": results.get("model_name") or at_path(results, "config.model"),
             "created": _time(results.get("date")),
         }
-        known |= {key: value for key, value in found.items() if isinstance(value, str)}
+        known |= {key: value for key, value in members.items() if isinstance(value, str)}
     return known
 
 
@@ -100,7 +100,7 @@ def _time(seconds: Any) -> str | None:
 
 
 def _metric(row: Json) -> str:
-    """The metric that is meant where none is named: accuracy, an exact match, or the only one."""
+    """The default metric: accuracy, an exact match, or the only one."""
     names = _metrics(row)
     usual = [name for name in ("acc", "exact_match") if name in names]
     if usual or len(names) == 1:
@@ -118,8 +118,8 @@ def _entry(row: Json, metric: str) -> LogEntry:
     if refused:
         raise UserError(f"{refused} {_REFUSED[refused]}: it cannot be imported")
     if metric not in row:
-        there = ", ".join(map(shown, _metrics(row)))
-        raise UserError(f"no metric is called {shown(metric)}; there are: {there}")
+        names = ", ".join(map(shown, _metrics(row)))
+        raise UserError(f"no metric is called {shown(metric)}; there are: {names}")
     item = row["doc_id"]
     if not isinstance(item, (int, str)):
         raise UserError(f"doc_id {literal(item)}, expected a number or a text")
@@ -148,14 +148,14 @@ def _entry(row: Json, metric: str) -> LogEntry:
 
 
 class _Choice(NamedTuple):
-    """A choice and how likely it is, as a logarithm."""
+    """A choice and its log-likelihood."""
 
     text: str
     loglikelihood: float
 
 
 def _choices(row: Json, answers: Any) -> list[_Choice]:
-    """The choices of a document, or none where the answer was generated."""
+    """The choices of a document; none if the answer was generated."""
     if not isinstance(answers, list) or len(answers) < _PAIR:
         return []
     if not all(isinstance(answer, list) and len(answer) == _PAIR for answer in answers):
@@ -173,13 +173,13 @@ def _choices(row: Json, answers: Any) -> list[_Choice]:
 
 
 def _weights(choices: Sequence[_Choice], metric: str) -> list[float]:
-    """What the metric picks by: the log-likelihoods, or those for each character or byte."""
+    """The numbers whose maximum the metric picks: log-likelihoods, or log-likelihoods per character or byte."""
     length = _UNIT_OF_LENGTH.get(metric)
     return [choice.loglikelihood / (length(choice.text) or 1 if length else 1) for choice in choices]
 
 
 def _check_pick(row: Json, metric: str, picked: int) -> None:
-    """A single gold choice that is known by its index must be right exactly where the metric says so."""
+    """Check that the picked choice is right exactly if the metric says so, where the gold choice is known."""
     gold = row.get("target")
     gold = int(gold) if isinstance(gold, str) and re.fullmatch("[0-9]{1,6}", gold) else gold
     if type(gold) is not int or gold >= len(row["filtered_resps"]) or metric not in ("acc", *_UNIT_OF_LENGTH):
@@ -203,13 +203,13 @@ def _choice_signals(choices: Sequence[_Choice], metric: str) -> dict[str, float]
 
 def _softmax(weights: Sequence[float]) -> list[float]:
     top = max(weights)
-    raised = [math.exp(weight - top) for weight in weights]
-    total = math.fsum(raised)
-    return [value / total for value in raised]
+    powers = [math.exp(weight - top) for weight in weights]
+    total = math.fsum(powers)
+    return [power / total for power in powers]
 
 
 def _consistency(responses: Any) -> dict[str, float]:
-    """How many of the repeated samples agree with the most frequent one."""
+    """The share of repeated samples that equal the most frequent one, as a signal."""
     texts = responses[0] if isinstance(responses, list) and responses else None
     if not isinstance(texts, list) or len(texts) < _PAIR or not all(isinstance(text, str) for text in texts):
         return {}

@@ -1,4 +1,4 @@
-"""OpenAI evals: JSON Lines of events, which are flushed late and so are put in the order of their ids."""
+"""OpenAI evals: JSON Lines of events, sorted by their ids because they are written out of order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES = ("match", "metrics", "error", "sampling")
 
 @dataclass(slots=True)
 class _Sample:
-    """What happened to one sample, each event with its id."""
+    """The events of one sample, each with its id."""
 
     first: int
     matches: list[tuple[int, Json]] = field(default_factory=list)
@@ -55,8 +55,8 @@ def _take(event: Json, samples: dict[str, _Sample], facts: LogFacts) -> None:
     if "spec" in event:
         spec = object_at(event, "spec")
         names = {"task": "eval_name", "model": "completion_fns.0", "run_id": "run_id", "created": "created_at"}
-        found = {name: at_path(spec, path) for name, path in names.items()}
-        facts.source |= {name: value for name, value in found.items() if isinstance(value, str)}
+        members = {name: at_path(spec, path) for name, path in names.items()}
+        facts.source |= {name: value for name, value in members.items() if isinstance(value, str)}
         return
     if "final_report" in event:
         return
@@ -88,11 +88,11 @@ def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -
         metrics = [{name: value for data in metrics for name, value in data.items()}]
     elif metrics and len(metrics) != len(matches):
         raise UserError(
-            f"{where}: {len(matches)} matches and {len(metrics)} metrics: which belong together is not said"
+            f"{where}: {len(matches)} matches and {len(metrics)} metrics: the log does not say which belong together"
         )
     for repeat, match in enumerate(matches, 1):
-        beside = metrics[repeat - 1] if metrics else {}
-        signals = {name: value for name, value in beside.items() if is_number(value)}
+        own_metrics = metrics[repeat - 1] if metrics else {}
+        signals = {name: value for name, value in own_metrics.items() if is_number(value)}
         facts.signal_paths |= {name: f"metrics.{name}" for name in signals}
         yield LogEntry(
             where=where if len(matches) == 1 else f"{where}, repeat {repeat}",
@@ -100,14 +100,14 @@ def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -
             repeat=repeat,
             value=match.get("correct"),
             answer=_answer(match),
-            record={"sample_id": item, "match": match, "metrics": beside},
+            record={"sample_id": item, "match": match, "metrics": own_metrics},
             signals=signals,
             cluster=cluster,
         )
 
 
 def _answer(match: Json) -> str | None:
-    """What was picked, or what was sampled where it matched nothing."""
+    """The picked option, or the sampled text if it matched none."""
     answer: Any = match.get("picked") if match.get("picked") is not None else match.get("sampled")
     if isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]
@@ -132,7 +132,7 @@ def _pattern(options: ImportOptions) -> re.Pattern[str] | None:
 def _cluster(item: str, pattern: re.Pattern[str] | None) -> str | None:
     if pattern is None:
         return None
-    found = pattern.fullmatch(item)
-    if not found or not found[1]:
+    match = pattern.fullmatch(item)
+    if not match or not match[1]:
         raise UserError(f"sample {shown(item)} does not match --cluster-regex {literal(pattern.pattern)}")
-    return str(found[1])
+    return str(match[1])

@@ -1,4 +1,4 @@
-"""Paths into a record of a log, as a user writes them: `metadata.document`, `scores.exact.metadata.confidence`."""
+"""Values of a log's records, by paths such as `metadata.document` and `scores.exact.metadata.confidence`."""
 
 import json
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from demur.types import Json
 
 
 def names_beside(record: Any, path: str) -> list[str]:
-    """What could have been meant: the names in the object that the last name of a path is looked up in."""
+    """The names in the object that should have the last name of a path, as suggestions for an error."""
     parent = at_path(record, path.rpartition(".")[0])
     return [name for name in parent if isinstance(name, str)] if isinstance(parent, Mapping) else []
 
 
 def as_text(value: Any) -> str | None:
-    """A text, a number or a truth value as the text it is known by; nothing else names anything.
+    """A text, a number or a truth value as text; None for anything else.
 
     >>> as_text(3), as_text(True), as_text("a"), as_text([1])
     ('3', 'true', 'a', None)
@@ -26,7 +26,7 @@ def as_text(value: Any) -> str | None:
 
 
 def answer_text(answer: Any) -> str | None:
-    """An answer as text: a structure as the JSON it is."""
+    """An answer as text; a list or an object as JSON."""
     return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
@@ -36,6 +36,6 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def object_at(record: Any, name: str) -> Json:
-    """The object that a member is; an empty one where it is anything else."""
-    found = record.get(name) if isinstance(record, Mapping) else None
-    return found if isinstance(found, dict) else {}
+    """The member of a record if it is an object, and otherwise an empty object."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""promptfoo: the results that `-o results.json` writes, one row for each provider, prompt, test and repeat."""
+"""promptfoo: the results that `-o results.json` writes, one row per provider, prompt, test and repeat."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from demur.read.paths import at_path
 from demur.types import Json
 
 _VERSION = 3
-_ERROR = 2  # no response; 1 is an assertion that failed, whose text stands in `error` too
+_ERROR = 2  # no response; 1 is a failed assertion, which has a text in `error` too
 _DISPLAY = ".csv"
 _ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersion"), "config": ("task", "description")}
 
 
 def _records(path: Path) -> Iterator[Json]:
     with JsonCursor.opened(path) as cursor:
-        yield from (cursor.value() for _ in _places(cursor, LogFacts()))
+        yield from (cursor.value() for _ in _rows(cursor, LogFacts()))
 
 
 @importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"), records=_records)
@@ -40,7 +40,7 @@ def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFact
     facts.source["sha256"] = sha256_of(paths)
     reading = _Rows(options)
     with JsonCursor.opened(path) as cursor:
-        for number, _ in enumerate(_places(cursor, facts)):
+        for number, _ in enumerate(_rows(cursor, facts)):
             with located(f"results[{number}]"):
                 row = cursor.value()
                 if not isinstance(row, dict):
@@ -54,11 +54,11 @@ def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFact
     facts.mapping |= {"item": "testCase.description", "repeat": "running number", "loss": f"1 - {reading.metric}"}
 
 
-def _places(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
-    """The place of each row; what is known of the run is kept on the way."""
+def _rows(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
+    """Stop at each row, and record what the file says of the run."""
     for member in cursor.members():
         if member == "results" and cursor.peek() == "{":
-            yield from _places_inside(cursor, facts)
+            yield from _rows_of_results(cursor, facts)
         elif member in _ABOUT:
             name, path = _ABOUT[member]
             facts.source[name] = _text(at_path(cursor.value(), path))
@@ -66,7 +66,7 @@ def _places(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
             cursor.skip()
 
 
-def _places_inside(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
+def _rows_of_results(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
     version = None
     for member in cursor.members():
         if member == "version":
@@ -83,7 +83,7 @@ def _places_inside(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
 
 
 class _Rows:
-    """The rows that were read: which system and metric are meant, and how often each test came."""
+    """Turns rows into entries: it knows the chosen system and metric, and counts the repeats of each test."""
 
     def __init__(self, options: ImportOptions) -> None:
         self.options = options
@@ -94,7 +94,7 @@ class _Rows:
         self._vars: dict[str, str] = {}
 
     def entry(self, row: Json, facts: LogFacts) -> LogEntry | None:
-        """The entry of a row, or nothing if another system gave it."""
+        """The entry of a row; None for a row of another system."""
         if not self._is_wanted(row):
             return None
         item = self._item(row)
@@ -119,21 +119,21 @@ class _Rows:
         provider, prompt = row.get("provider"), row.get("promptIdx", 0)
         names = [provider.get("label"), provider.get("id")] if isinstance(provider, dict) else [provider]
         names = [name for name in names if isinstance(name, str)] or [""]
-        asked, which = self.options.choices.get("provider"), self.options.choices.get("prompt")
+        requested = [self.options.choices.get(name) for name in ("provider", "prompt")]
         system = f"{names[0]} (prompt {prompt})"
-        if asked not in (None, *names) or which not in (None, str(prompt)):
+        if requested[0] not in (None, *names) or requested[1] not in (None, str(prompt)):
             self._others[system] = None
             return False
         return self.systems.takes(system)
 
     def check(self) -> None:
-        """After all rows: one system was meant, and it is there."""
+        """Check after all rows that exactly one system was chosen."""
         if self._others and self.systems.chosen is None:
             raise UserError(f"no row of this --provider and --prompt; there are: {', '.join(map(shown, self._others))}")
         self.systems.check()
 
     def _item(self, row: Json) -> str:
-        """What a test is called, or a hash of its variables: promptfoo counts a repeated test as another one."""
+        """The description of a test, or a hash of its variables: promptfoo gives each repeat an index of its own."""
         variables = json.dumps(row.get("vars"), sort_keys=True)
         digest = hashlib.sha256(variables.encode()).hexdigest()[:16]
         item = _text(at_path(row, "testCase.description")) or digest
@@ -154,12 +154,12 @@ class _Rows:
             return named[self.metric]
         if self.metric in ("success", "score"):
             return row.get(self.metric)
-        there = ", ".join(map(shown, [*named, "success", "score"]))
-        raise UserError(f"no metric is called {shown(self.metric)}; there are: {there}")
+        names = ", ".join(map(shown, [*named, "success", "score"]))
+        raise UserError(f"no metric is called {shown(self.metric)}; there are: {names}")
 
 
 def _signals(response: Json, facts: LogFacts) -> dict[str, float]:
-    """The numbers a provider gave beside its answer, and the mean probability of its tokens."""
+    """The numbers in the metadata of a response, and the mean probability of its tokens."""
     noted = {name: value for name, value in object_at(response, "metadata").items() if is_number(value)}
     facts.signal_paths |= {"token_msp": "response.logProbs"} | {name: f"response.metadata.{name}" for name in noted}
     return noted | ({"token_msp": token_msp(response["logProbs"])} if response.get("logProbs") else {})

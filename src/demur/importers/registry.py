@@ -1,4 +1,4 @@
-"""What an importer is: a function from the files of a log to its entries, registered under the name of the tool."""
+"""The registry of importers: functions from the files of a log to its entries, by the name of the tool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demur.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What a user says about a log. `choices` are those of one tool: a scorer, a metric, a filter."""
+    """The options of an import; `choices` are those of a single tool, such as a scorer, a metric or a filter."""
 
     cluster: str | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -28,13 +28,13 @@ class ImportOptions:
 
     @property
     def largest_member(self) -> int:
-        """How many bytes a member of an archive may have."""
+        """The largest size of a member of an archive, in bytes."""
         return Limit("--max-member", self.max_member, "a member").size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """One answer of a log, as it is there. `record` is what paths lead into, `failed` the cause if it failed."""
+    """One answer of a log, unchanged. Paths refer to members of `record`; `failed` is the cause of a failure."""
 
     where: str
     item: str
@@ -51,9 +51,9 @@ class LogEntry:
 
 @dataclass(slots=True)
 class LogFacts:
-    """What is known of a log as a whole; the importer fills it in while it reads.
+    """Facts about a log as a whole, which the importer fills in while it reads.
 
-    `path` is the file being read, `read_beside` are files that were not named and are inputs all the same.
+    `path` is the file being read, `read_beside` are files that were read without being named by the user.
     """
 
     source: Json = field(
@@ -74,7 +74,7 @@ Reads = Callable[[Sequence[Path], ImportOptions, LogFacts], Iterator[LogEntry]]
 
 
 def json_lines(path: Path) -> Iterator[Json]:
-    """The records of a log that has one on each line."""
+    """The records of a log with one per line."""
     with stream(path) as file:
         yield from (record for _, record in json_objects(file.lines))
 
@@ -83,9 +83,9 @@ def json_lines(path: Path) -> Iterator[Json]:
 class Importer:
     """A tool whose logs can be imported.
 
-    `codes` are texts that stand for a score and `expected` says what a score may be; `own` are the rules of abstention
-    that need not be given, `rules` the kinds that may be; `noun` is what a row is called. `records` gives what paths
-    lead into, whatever is to be chosen among it.
+    `codes` maps texts to the scores they stand for, and `expected` describes a score in words. `own` are the rules of
+    abstention that always apply, `rules` the kinds that a user may add. `noun` is the word for a row. `records` gives
+    all records of a log, to list the paths in them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Rules that say which answers are abstentions, such as `value=N`, `answer~=REGEX` and `choice=TEXT`."""
+"""Rules for which answers are abstentions, such as `value=N`, `answer~=REGEX` and `choice=TEXT`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NULL = "null"
 
 
 class AbstentionRules:
-    """The rules of one import, in order: first the format's own. A unit is counted under the first that applies."""
+    """The rules of one import, those of the format first; an abstention is counted under the first that applies."""
 
     def __init__(self, given: Sequence[str], own: Sequence[str], known: Collection[str]) -> None:
         self._rules: dict[str, Applies] = {name: _rule(name, known) for name in dict.fromkeys([*own, *given])}
         self.counts = dict.fromkeys(self._rules, 0)
 
     def abstains(self, entry: LogEntry) -> bool:
-        """Whether the entry is an abstention, which is counted."""
+        """Whether an entry is an abstention; if so, count it."""
         name = next((name for name, applies in self._rules.items() if applies(entry)), None)
         if name is not None:
             self.counts[name] += 1
@@ -56,7 +56,7 @@ def _field(path: str, wanted: str) -> Applies:
     return lambda entry: _equals(at_path(entry.record, path), wanted)
 
 
-# How a rule is written, and what it makes of its parts.
+# How each kind of rule is written, and the function from its parts to the rule.
 _KINDS: dict[str, tuple[str, Callable[..., Applies]]] = {
     "value": ("value=N", lambda wanted: lambda entry: _equals(entry.value, wanted)),
     "choice": ("choice=TEXT", lambda wanted: lambda entry: entry.choice == wanted),
@@ -68,7 +68,7 @@ _KINDS: dict[str, tuple[str, Callable[..., Applies]]] = {
 
 
 def _equals(value: Any, wanted: str) -> bool:
-    """The same text, or the same number however it is written."""
+    """Whether a value is this text, or a number that the text spells."""
     if as_text(value) == wanted:
         return True
     try:

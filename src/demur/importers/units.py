@@ -1,4 +1,4 @@
-"""From the entries of a log to a file of units: clusters, groups, losses, abstentions, and a count of everything."""
+"""Converts the entries of a log into a file of units, with clusters, groups, losses, abstentions and counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from demur.importers.rules import AbstentionRules
 from demur.read.paths import at_path
 from demur.types import Json
 
-TOOLS = (helm, inspect_log, lm_eval, oai_evals, promptfoo)  # imported, and thereby registered
+TOOLS = (helm, inspect_log, lm_eval, oai_evals, promptfoo)  # importing a module registers its tool
 _IN_MEMORY = 1 << 22
 _CHUNK = 1 << 16
 _MOST_NAMES = 50
@@ -52,7 +52,7 @@ def import_units(tool: str, paths: Sequence[str | Path], output: str | Path, opt
 
 
 class ImportedUnits:
-    """The units of a log, one after another: counted as they come, kept as lines until the header can be written."""
+    """Collects the units of a log: counts them, and spools them as lines until the header can be written."""
 
     def __init__(self, tool: Importer, options: ImportOptions, spool: IO[bytes]) -> None:
         self.tool, self.options, self._spool = tool, options, spool
@@ -63,14 +63,14 @@ class ImportedUnits:
         self.rows = self.answered = self.abstained = 0
         self._keys, self._clusters = Hashes(), Hashes()
         self._scale = _scale(options.score_range)
-        looked_up = [options.cluster] if options.cluster else []
-        self._paths = [*looked_up, *options.groups.values(), *options.confidences.values()]
+        cluster = [options.cluster] if options.cluster else []
+        self._paths = [*cluster, *options.groups.values(), *options.confidences.values()]
         self._absent: Counter[str] = Counter()
-        self._beside: dict[str, dict[str, None]] = {path: {} for path in self._paths}
+        self._suggestions: dict[str, dict[str, None]] = {path: {} for path in self._paths}
         self._without_cluster: list[str] = []
 
     def add(self, entry: LogEntry) -> None:
-        """Make a unit of an entry."""
+        """Add the unit of an entry."""
         with located(entry.where):
             unit = self._unit(entry)
             self._spool.write(_line(unit))
@@ -86,15 +86,15 @@ class ImportedUnits:
             self.answered += 1
 
     def finish(self) -> None:
-        """Check what only the whole log can tell."""
+        """Check, at the end of the log, that units are unique and that every path was found."""
         if not self.rows:
             raise UserError(f"no {self.tool.noun}s: there is nothing to import")
         self._check_keys()
         for path in self._paths:
             if self._absent[path] == self.rows:
-                names = [*self._beside[path]]
-                there = f"; there are: {', '.join(map(shown, names[:_MOST_NAMES]))}" if names else ""
-                raise UserError(f"no {shown(path)} in {self.rows} {self.tool.noun}s{there}")
+                names = [*self._suggestions[path]]
+                hint = f"; there are: {', '.join(map(shown, names[:_MOST_NAMES]))}" if names else ""
+                raise UserError(f"no {shown(path)} in {self.rows} {self.tool.noun}s{hint}")
         if self._without_cluster:
             text = f"{self._without_cluster[0]}: no {shown(self.options.cluster)}, which is its cluster"
             raise UserError(and_more(text, len(self._without_cluster)))
@@ -107,7 +107,7 @@ class ImportedUnits:
             self.facts.warn("independent_rows", message)
 
     def header(self) -> Json:
-        """The first line: where the units come from, how they were made, and how many there are of each kind."""
+        """The first line of the file: the source of the units, how they were converted, and their counts."""
         options, facts = self.options, self.facts
         counts = {"rows": self.rows, "answered": self.answered, "abstained": self.abstained}
         mapping = {
@@ -135,20 +135,20 @@ class ImportedUnits:
         }
 
     def pieces(self) -> Iterator[bytes]:
-        """The file, a piece at a time."""
+        """The content of the file, in pieces."""
         yield _line(self.header())
         self._spool.seek(0)
         while piece := self._spool.read(_CHUNK):
             yield piece
 
     def report(self) -> Iterator[str]:
-        """What was imported, in lines for people."""
+        """Lines that tell the user what was imported."""
         header = self.header()
         source, counts = header["source"], header["counts"]
-        whose = [f"{what} {shown(source[what])}" for what in ("task", "model") if source[what]]
+        origin = [f"{what} {shown(source[what])}" for what in ("task", "model") if source[what]]
         kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("answered", "abstained", "failed"))
         clusters = f"{counts['clusters']} clusters ({shown(header['mapping']['cluster'])})"
-        yield "; ".join([f"{counts['rows']} {self.tool.noun}s: {kinds}", clusters, *whose])
+        yield "; ".join([f"{counts['rows']} {self.tool.noun}s: {kinds}", clusters, *origin])
         yield f"loss: {harmless(header['mapping']['loss'])}"
         yield f"abstained by: {_counted(counts['by_rule']) or 'no rule'}"
         if not counts["abstained"]:
@@ -188,12 +188,12 @@ class ImportedUnits:
         return text
 
     def _at(self, entry: LogEntry, path: str) -> Any:
-        """What is at a path; what is not there is remembered, and told in the end if it is nowhere."""
+        """The value at a path, or None, which is counted so that a path that no entry has is an error at the end."""
         value = at_path(entry.record, path)
         if value is MISSING or value is None:
             self._absent[path] += 1
-            if len(self._beside[path]) < _MOST_NAMES:
-                self._beside[path].update(dict.fromkeys(names_beside(entry.record, path)))
+            if len(self._suggestions[path]) < _MOST_NAMES:
+                self._suggestions[path].update(dict.fromkeys(names_beside(entry.record, path)))
             return None
         return value
 
@@ -210,7 +210,7 @@ class ImportedUnits:
         return None if value is None else _finite(value, path)
 
     def _loss(self, value: Any) -> float:
-        """How far a score is below the best, as a share of the range; exact where the digits are."""
+        """The distance of a score from the best one, as a fraction of the range, computed in decimals."""
         score = value
         if isinstance(value, str):
             score = self.tool.codes.get(value, self.tool.codes.get(value.lower(), value))

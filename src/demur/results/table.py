@@ -228,7 +228,7 @@ def provenance(plan: Plan, created_at: str | None, command: str | None, also_rea
     return {
         "also_read": [{"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in also_read],
         "created_at": now() if created_at is None else created_at,
-        "tool": Tool.here(command),
+        "tool": Tool.installed(command),
         "execution": {"engine": engine_name(), "threads": plan.threads},
         "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
     }
