@@ -1,4 +1,4 @@
-"""Picture data of results: what page, notebook and paper figure draw, and the results as a notebook shows them."""
+"""Picture data of results, for page, notebook and paper figure; and the notebook's HTML."""
 
 import math
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ _NOTEBOOK_SIZE = (480, 300)
 
 
 def risk_curve(results: Results, system: str, confidence: str, kind: Kind, label: str = "") -> RiskCurve:
-    """One kind of risk of a system under a confidence, with everything that is stored around it."""
+    """The curve of one kind of risk, with its band, its random level and its oracle order."""
     record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
     random = None if math.isnan(risk) else (risk, risk) if kind == "selective" else (0.0, risk * record.cmax)
     oracle = [*_oracle_order(record.reference.oracle, kind)] if random and record.reference else []
     style, curve, bands, band = look_at(results.systems.index(system)).style, record.curve, record.bands, None
     if bands is not None:
         ends: Band = getattr(bands, f"{kind}_risk")
-        # Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between.
+        # A band at only some operating points has straight edges: the steps between are not known.
         stepped = bands.coverage == curve.coverage[: len(bands.coverage)]
         low, high = (side.tolist() for side in ends.simultaneous())
         band = RiskBand(bands.coverage, ends.low, ends.high, low, high, stepped)
@@ -36,12 +36,12 @@ def risk_curve(results: Results, system: str, confidence: str, kind: Kind, label
 
 def reliability_bins(table: ReliabilityTable, label: str, style: str) -> ReliabilityBins:
     """The bins of a reliability diagram that hold answers."""
-    points = ((each.mean_predicted, each.fraction_correct, each.count) for each in table.bins)
+    points = ((row.mean_predicted, row.fraction_correct, row.count) for row in table.bins)
     return ReliabilityBins.of(label, style, points)
 
 
 def _oracle_order(vertices: Vertices, kind: Kind) -> Iterator[tuple[float, float]]:
-    """Straight between the vertices in generalized risk; in selective risk that is divided by the coverage."""
+    """Points of the oracle curve: straight lines in generalized risk, which selective risk divides by coverage."""
     yield 0.0, vertices.selective_risk[0] if kind == "selective" else 0.0
     before = (0.0, 0.0)
     for vertex in zip(vertices.coverage, vertices.generalized_risk, strict=True):
@@ -67,7 +67,7 @@ def notebook_html(results: Results) -> str:
 
 
 def _labels(results: Results) -> dict[str, str]:
-    """What several systems are called in a notebook; one needs no label."""
+    """The labels of several systems in a notebook; a single one has none."""
     labels = map(isolated, shortened(results.systems)) if len(results.systems) > 1 else [""]
     return dict(zip(results.systems, labels, strict=True))
 

@@ -1,4 +1,4 @@
-"""Reference ranges: what a baseline and a good system are known to reach, and who says so; for who asks for them."""
+"""Reference ranges: what a baseline and a good system are known to reach, with their source."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -71,13 +71,13 @@ REFERENCES = {
 }
 
 
-def reference_of(which: str | Path) -> KnownRanges:
+def reference_of(reference: str | Path) -> KnownRanges:
     """Ranges by their name, or from a JSON file with a `source` and `ranges`, each with a `baseline` and a `good`."""
-    if isinstance(which, str) and which in REFERENCES:
-        return REFERENCES[which]
-    if Path(which).suffix.lower() != ".json":
-        raise unknown("reference", which, [*REFERENCES, "FILE.json"])
-    return read_as(which, lambda content: _parsed(Path(which).stem, content))
+    if isinstance(reference, str) and reference in REFERENCES:
+        return REFERENCES[reference]
+    if Path(reference).suffix.lower() != ".json":
+        raise unknown("reference", reference, [*REFERENCES, "FILE.json"])
+    return read_as(reference, lambda content: _parsed(Path(reference).stem, content))
 
 
 def _parsed(name: str, content: Any) -> KnownRanges:
