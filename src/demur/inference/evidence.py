@@ -1,4 +1,4 @@
-"""Evidence: all that is known about the uncertainty of one number, before any interval is made of it."""
+"""Evidence: what the intervals of one number are computed from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from demur.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
+    """One number: its value, its replicates, and the influence of each cluster if it has an influence function.
 
     `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
-    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
-    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
-    which a standard error may be nothing but rounding.
+    must be 0 because no answer has a loss, no interval is `two_sided`. `largest` is the largest cluster over the mean,
+    `maximum` the largest possible value of a number on a logit scale, and `scale` the size of the numbers of a
+    difference, relative to which a tiny standard error is rounding.
     """
 
     point: float
@@ -46,15 +46,15 @@ class Evidence:
         clusters = self.clusters
         if self.influence is None or clusters == 1:
             return clusters - 1.0
-        # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
-        once = self.influence[:, None] ** 2
-        fourths, squares = cluster_sums(once * once)[0], cluster_sums(once)[0]
+        # Squared twice: numpy's fourth powers of −u and u may differ in the last bit.
+        square = self.influence[:, None] ** 2
+        fourths, squares = cluster_sums(square * square)[0], cluster_sums(square)[0]
         spread = fourths - squares**2 / clusters
         return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
 
     @cached_property
     def reached(self) -> Floats:
-        """The replicates in which there is a number."""
+        """The replicates in which the number is defined."""
         return self.values[~np.isnan(self.values)]
 
     @property

@@ -58,7 +58,7 @@ def t_quantile(probability: float, degrees: float) -> float:
 
 
 def t_quantiles(probability: float, degrees: Floats) -> Floats:
-    """The same for many degrees of freedom at once, each at least 1, to about 13 digits.
+    """Quantiles for many degrees of freedom at once, each at least 1, to about 13 digits.
 
     Beyond 0 the tail is convex, so that Newton's method from the normal quantile, which is smaller, cannot overshoot.
 
@@ -107,8 +107,8 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     c, d = 1.0, 1 / _away_from_0(1 - both * x / (a + 1))
     fraction = d
     for m in range(1, 10_000):
-        place = a + 2 * m
-        for term in (m * (b - m) * x / ((place - 1) * place), -(a + m) * (both + m) * x / (place * (place + 1))):
+        index = a + 2 * m
+        for term in (m * (b - m) * x / ((index - 1) * index), -(a + m) * (both + m) * x / (index * (index + 1))):
             d, c = 1 + term * d, 1 + term / c
             d = 1 / (d if abs(d) > _TINY else _TINY)
             c = c if abs(c) > _TINY else _TINY
@@ -119,7 +119,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def _beta_fractions(a: Floats, b: Floats, x: Floats) -> Floats:
-    """The same for arrays."""
+    """`_beta_fraction` for arrays."""
     c, d = np.ones(len(x)), 1 / (1 - (a + b) * x / (a + 1))
     fraction = d
     for m in range(1, 10_000):
