@@ -113,7 +113,7 @@ def _worded(results: Results) -> Json:
             for skip in study.skipped
         ],
         "warnings": [
-            {"code": warning.code, "message": warning.message(), "where": results.place(warning, sides)}
+            {"code": warning.code, "message": warning.message(), "where": results.warning_subject(warning, sides)}
             for warning in results.warnings
         ],
         "cases": {

@@ -164,7 +164,7 @@ def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate
         if entry.code in KINDS and entry.where != warning.subject:
             if entry.code not in by_code:
                 by_code[entry.code] = {
-                    results.place(replace(warning, about=pattern), sides): pattern for pattern in about[::-1]
+                    results.warning_subject(replace(warning, about=pattern), sides): pattern for pattern in about[::-1]
                 }
             patterns = by_code[entry.code]
             match = patterns.get(entry.where) or patterns.get(entry.where.replace("mae@", "risk@"))

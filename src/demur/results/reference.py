@@ -17,11 +17,11 @@ class ReferenceRange(Part):
     baseline: Pair
     good: Pair
 
-    def place(self, value: float) -> str:
-        """Where a result falls.
+    def position(self, value: float) -> str:
+        """The position of a result relative to the two ranges, in words.
 
         >>> known = REFERENCES["phq8-evidence"].ranges["ndcg@10"]
-        >>> [known.place(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
+        >>> [known.position(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
         ['below baseline', 'baseline', 'between baseline and good', 'good', 'above good']
         """
         if value < self.baseline[0]:

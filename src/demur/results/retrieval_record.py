@@ -142,7 +142,7 @@ def _placed(systems: Iterable[str], estimates: Sequence[Estimate], settings: Ret
             if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
                 continue
             figure = {"system": system, "metric": name, "value": row.value}
-            yield figure | dict(known) | {"place": known.place(row.value)}
+            yield figure | dict(known) | {"place": known.position(row.value)}
 
 
 def retrieval_warnings(

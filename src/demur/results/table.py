@@ -119,7 +119,7 @@ class Results(Estimates):
             if all(pattern[name] in (None, value) for name, value in columns.items()):
                 yield warning
 
-    def place(self, warning: ResultWarning, called: Mapping[str, str]) -> str:
+    def warning_subject(self, warning: ResultWarning, called: Mapping[str, str]) -> str:
         """The subject of a warning in words; `called` are the names of systems, empty for a single one."""
         about = warning.about
         if about.confidence is None:
