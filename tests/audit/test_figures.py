@@ -6,7 +6,7 @@ from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
 from demur.audit.loops import LOOPS, family
 from demur.audit.reported.conventions import CALIBRATION, SELECTIVE, is_of_queries
-from demur.audit.reported.names import apart, quantity_named
+from demur.audit.reported.names import quantity_named, split_affixes
 from demur.files.strict_json import loads
 
 
@@ -184,7 +184,7 @@ def test_every_leaf_is_listed_in_the_order_of_the_file_however_deep():
 )
 def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
     for name in names:
-        said, bare = apart(name)
+        said, bare = split_affixes(name)
         quantity = quantity_named(bare)
         assert (quantity.name, quantity.depth, said.get("spread"), said.get("averaging")) == (
             "ndcg@K",
@@ -198,4 +198,4 @@ def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
     "name", ["mean_" * 5000 + "recall@1", "tpr@fpr=" + "9" * 100_000, "a_" * 50_000, "mean_mean_mrr@1"]
 )
 def test_a_name_made_to_be_hard_to_read_is_unknown_at_once(name):
-    assert quantity_named(apart(name)[1]) is None
+    assert quantity_named(split_affixes(name)[1]) is None

@@ -6,7 +6,7 @@ import pytest
 
 from demur.audit.loops.forecasts import threshold_at_fpr, tpr_at_fpr
 from demur.audit.loops.rows import query_row
-from demur.audit.reported.conventions import ways
+from demur.audit.reported.conventions import conventions_of
 from demur.audit.reported.names import quantity_named
 from demur.audit.reported.queries import column_of
 from demur.facts.rankings import Query
@@ -24,7 +24,7 @@ def value(name, *queries):
 def otherwise(name, way, *queries):
     quantity = quantity_named(name)
     column = column_of(quantity.name)
-    return ways(quantity)[way]([getattr(query, column) for query in queries] if column else queries)
+    return conventions_of(quantity)[way]([getattr(query, column) for query in queries] if column else queries)
 
 
 def detected(truth, prob):

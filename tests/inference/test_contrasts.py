@@ -216,9 +216,9 @@ def test_an_analytic_difference_is_that_of_the_influences(name):
 
 def test_a_difference_without_errors_in_replicates_says_so():
     row = delta(compared(*several(), ["aurc"]), "aurc")
-    with pytest.raises(UserError, match="ask for it when the number is computed"):
+    with pytest.raises(UserError, match="request it when the number is computed"):
         row.interval("bca")
-    with pytest.raises(UserError, match="this number has none, or it was not asked for"):
+    with pytest.raises(UserError, match="this number has none, or it was not requested"):
         row.interval("studentised")
 
 
@@ -253,7 +253,7 @@ def test_units_without_clusters_are_paired_by_position():
     found = compared(grade_units(range(200), loss=early), grade_units(range(200), loss=late), ["cmax"])
     assert delta(found, "cmax").std_error == pytest.approx(2 * 0.5 / math.sqrt(200), rel=0.2)
     bare = Graded(3, np.array([1]), np.array([1.0]))
-    with pytest.raises(UserError, match="whose each unit is"):
+    with pytest.raises(UserError, match="the cluster of each unit"):
         compared(bare, bare)
 
 

@@ -91,7 +91,7 @@ def test_any_interval_can_be_asked_for(method):
 def test_an_interval_that_was_not_asked_for_says_how_to_get_it():
     found = estimate(simulated(10), ["aurc"], plan=Plan(20, seed=1))["aurc"]
     for method in ("bca", "jackknife"):
-        with pytest.raises(UserError, match="ask for it when the number is computed"):
+        with pytest.raises(UserError, match="request it when the number is computed"):
             found.interval(method)
     assert found.requested is None
 

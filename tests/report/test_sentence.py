@@ -81,7 +81,7 @@ def test_rows_are_those_asked_for_in_that_order():
     ("rows", "message"),
     [
         (("augrc@0.3",), "no row of a table of these results is called augrc@0.3"),
-        (("leaderboard", "cmax"), "the leaderboard is a table of its own: ask for that row alone"),
+        (("leaderboard", "cmax"), "the leaderboard is a table of its own: give that row alone"),
     ],
 )
 def test_a_row_nobody_has_is_refused(rows, message):

@@ -74,7 +74,7 @@ def test_a_file_whose_thresholds_run_the_other_way_is_refused(turned, tmp_path, 
 
 
 def test_to_turn_a_signal_twice_would_turn_it_back():
-    with pytest.raises(UserError, match="entropy is turned twice"):
+    with pytest.raises(UserError, match="entropy is given twice"):
         Settings(confidence="entropy", lower_is_surer=("entropy", "entropy"))
 
 

@@ -116,7 +116,7 @@ class TestFile:
         assert {metric for _, metric in placed} == set(PHQ8.ranges)
         figure = placed["a", "ndcg@10"]
         assert figure.value == results[Key("a", "ndcg@10", among="with_gold")].value
-        assert figure.place == PHQ8.ranges["ndcg@10"].place(figure.value)
+        assert figure.place == PHQ8.ranges["ndcg@10"].position(figure.value)
 
     @pytest.mark.parametrize(
         ("change", "message"),

@@ -1,4 +1,4 @@
-"""Figures: what somebody reported, what the data give, and whether the two agree to the digits that were printed."""
+"""Reported figures, the values expected from the data, and whether they agree to the printed digits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Status = Literal["match", "differs", "not recognised"]
 
 FINEST = 1e-9
 _HALF = 0.5
-_MOST = 1e9  # of a value whose last digits are worth a look
-_ROUNDING = 1e-12  # of a double against its own decimal
+_MOST = 1e9  # beyond it, the last digits of a value are not compared
+_ROUNDING = 1e-12  # of a double relative to its decimal
 _SCALES = {"given in percent (× 100)": 100.0, "given × 1000": 1000.0, "given as a share (÷ 100)": 0.01}
 _WORTH_SCALING = 1e-6
-_SIGMAS = 4.0  # of the Monte-Carlo error that draws of others may be off by
+_SIGMAS = 4.0  # of Monte-Carlo error that other draws may differ by
 _NORMAL_KURTOSIS = 3.0
 _FEW = 100
 CUT_OFF = "cut off, not rounded"
@@ -32,7 +32,7 @@ IN_OURS = "; in our convention it is"
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A number as it stands in a file: its value, and half a unit of its last printed digit.
+    """A number as printed in a file: its value, and half a unit of its last digit.
 
     >>> Printed.of("0.42").half_unit, Printed.of("120").half_unit, Printed.of("1.5e-3").half_unit
     (0.005, 0.5, 5e-05)
@@ -44,7 +44,7 @@ class Printed:
 
     @classmethod
     def of(cls, text: str) -> Printed:
-        """From the digits."""
+        """Parse the digits."""
         try:
             exact = Decimal(text)
             value, half_unit = float(exact), float(Decimal((0, (5,), int(exact.as_tuple().exponent) - 1)))
@@ -55,10 +55,10 @@ class Printed:
         return cls(text, value, half_unit)
 
     def agrees(self, low: float, high: float | None = None, *, share: bool = True) -> bool:
-        """Whether a value, or one between two, could read like this when printed to as many digits.
+        """Whether a value, or one in a range, could be printed like this with the same number of digits.
 
-        A bare 0 or 1 that stands for a `share`, or for a difference of two, is exact: half a unit around it would allow
-        for any share.
+        A bare 0 or 1 that is a `share`, or a difference of two shares, is exact: half a unit around it would allow any
+        share.
 
         >>> Printed.of("1").agrees(0.7), Printed.of("1").agrees(0.7, share=False), Printed.of("1.0").agrees(0.97)
         (False, True, True)
@@ -73,11 +73,11 @@ class Printed:
 
     @property
     def telling(self) -> bool:
-        """Whether there are digits enough for an agreement to mean something: two significant ones."""
+        """Whether there are at least two significant digits, so that an agreement is unlikely to be chance."""
         return len(Decimal(self.text).as_tuple().digits) > 1
 
     def cuts_off(self, value: float) -> bool:
-        """Whether the digits are those of a value with the others left out, where rounding would give another last one.
+        """Whether the digits are those of a value truncated, where rounding would give another last digit.
 
         >>> Printed.of("0.66").cuts_off(2 / 3), Printed.of("0.67").cuts_off(2 / 3)
         (True, False)
@@ -89,12 +89,12 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the data give for one figure.
+    """The value that the data give for one figure.
 
-    `value` is None where it is undefined, `band` what an interval's end may be given the Monte-Carlo error, `exact`
-    asks for equality, as counts do, and a `share` lies between 0 and 1 if its value does. `otherwise` holds what known
-    other ways of computing would give, by what they are: the first that agrees with a figure that differs is its likely
-    cause. `within` says what it means to agree with the band, and not with the value.
+    `value` is None where it is undefined, `band` the range that Monte-Carlo error allows for the end of an interval,
+    `exact` requires equality, as for counts, and a `share` lies between 0 and 1. `otherwise` holds the values of other
+    known conventions, by description: the first that agrees with a figure that differs is its likely cause. `within` is
+    the remark on a figure that agrees with the band but not with the value.
     """
 
     value: float | None
@@ -115,9 +115,9 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Finding(Record):
-    """One reported figure and what became of it: `cause` says why it differs, or why nobody can tell.
+    """The finding about one reported figure; `cause` says why it differs, or why it is not recognised.
 
-    `key` is how a reader calls it, `path` the names that lead to it in the file.
+    `key` is its name for a reader, `path` the names that lead to it in the file.
     """
 
     key: str
@@ -129,7 +129,7 @@ class Finding(Record):
     path: tuple[str, ...] = ()
 
     def to_row(self) -> dict[str, Any]:
-        """The cells of a table; what is recomputed is a number in all rows, and a range is its two ends."""
+        """The cells of a table; the recomputed value is a number in all rows, and a range has two columns."""
         recomputed = None if self.recomputed is None else float(self.recomputed)
         low, high = self.band or (None, None)
         cells = {"key": self.key, "status": self.status, "reported": self.reported, "recomputed": recomputed}
@@ -137,8 +137,8 @@ class Finding(Record):
 
 
 def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every leaf of a parsed file with its path; a place in a list is its number."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]  # a parser may go deeper than the interpreter does
+    """Every leaf of a parsed file with its path; a list item is named by its index."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]  # no recursion, as files may be nested deeply
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, (Mapping, list)):
@@ -149,7 +149,7 @@ def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def not_recognised(key: str, value: Any, reason: str) -> Finding:
-    """A figure nobody can recompute, and why."""
+    """A figure that cannot be recomputed, and why."""
     text = (
         value.text if isinstance(value, Printed) else str(value).lower() if isinstance(value, bool) else literal(value)
     )
@@ -157,7 +157,7 @@ def not_recognised(key: str, value: Any, reason: str) -> Finding:
 
 
 def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
-    """A figure held against what the data give for it."""
+    """Compare a figure with the value that the data give."""
     text = "null" if reported is None else reported.text
     if expected.agrees(reported):
         exactly = reported is None or expected.value is None or reported.agrees(expected.value, share=expected.share)
@@ -166,48 +166,49 @@ def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
 
 
 def _cause(reported: Printed | None, expected: Expected) -> str | None:
-    """The first known way of computing that gives the reported figure, as it is or on another scale."""
+    """The first known convention that gives the reported figure, on its own or another scale."""
     if reported is None:
         return None
     if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
         return CUT_OFF
-    ways = [("", expected.value), *expected.otherwise.items()]
+    candidates = [("", expected.value), *expected.otherwise.items()]
     scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
-    plain = [(way, value is not None and reported.agrees(value)) for way, value in ways[1:]]
+    plain = [(cause, value is not None and reported.agrees(value)) for cause, value in candidates[1:]]
     scaled = [
-        (_scaled(way, scale), abs(value) > _WORTH_SCALING and reported.agrees(value * factor))
-        for way, value in ways
+        (_scaled(cause, scale), abs(value) > _WORTH_SCALING and reported.agrees(value * factor))
+        for cause, value in candidates
         if value is not None
         for scale, factor in scales.items()
     ]
-    if told := _first(plain) or _first(scaled):
-        return told
+    if cause := _first(plain) or _first(scaled):
+        return cause
     cut = {f"{scale}, {CUT_OFF}": factor * (expected.value or 0) for scale, factor in scales.items()}
-    cut |= {_scaled(way, CUT_OFF): value for way, value in ways if way and IN_OURS in way and value is not None}
-    return next((way for way, value in cut.items() if reported.cuts_off(value)), None)
+    in_ours = [(cause, value) for cause, value in candidates if cause and IN_OURS in cause and value is not None]
+    cut |= {_scaled(cause, CUT_OFF): value for cause, value in in_ours}
+    return next((cause for cause, value in cut.items() if reported.cuts_off(value)), None)
 
 
-def _first(ways: Sequence[tuple[str, bool]]) -> str | None:
-    """The first way that agrees; if it is a tool's, the tools listed after it that agree too: few digits fit many."""
-    rest = dropwhile(lambda each: not each[1], ways)
-    way, _ = next(rest, ("", False))
-    tools = takewhile(lambda each: each[0].startswith(THIS_IS), rest if way.startswith(THIS_IS) else ())
+def _first(causes: Sequence[tuple[str, bool]]) -> str | None:
+    """The first cause that agrees; if it is a tool, also the next tools that agree, as few digits fit many."""
+    rest = dropwhile(lambda each: not each[1], causes)
+    cause, _ = next(rest, ("", False))
+    tools = takewhile(lambda each: each[0].startswith(THIS_IS), rest if cause.startswith(THIS_IS) else ())
     also = [f"or {name.removeprefix(THIS_IS).partition(IN_OURS)[0]}" for name, agrees in tools if agrees]
-    return _scaled(way, ", ".join(also)) or None
+    return _scaled(cause, ", ".join(also)) or None
 
 
-def _scaled(way: str, scale: str) -> str:
-    cause, ours, number = way.partition(IN_OURS)
+def _scaled(text: str, scale: str) -> str:
+    cause, ours, number = text.partition(IN_OURS)
     return f"{', '.join(filter(None, (cause, scale)))}{ours}{number}"
 
 
 def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:
-    """The end of a percentile interval, between the quantiles that other draws may have at its share.
+    """The end of a percentile interval, with the range that Monte-Carlo error of both sets of draws allows.
 
-    Where that is below the least or above the largest of our draws, it may lie beyond them by their whole width.
+    Where that range reaches beyond our draws, it is extended by their whole width.
     """
     ordered = sorted(values)
-    low, high = _shares(share, _worth(len(values), recorded))
+    low, high = _shares(share, _effective_draws(len(values), recorded))
     width = ordered[-1] - ordered[0]
     band = (
         percentile(ordered, max(low, 0)) - (width if low <= 0 else 0),
@@ -217,13 +218,13 @@ def expected_end(values: Sequence[float], share: float, recorded: int | None) ->
 
 
 def expected_share(share: float, draws: int, recorded: int | None) -> Expected:
-    """A share of the draws, between those that as many other draws may have."""
-    low, high = _shares(share, _worth(draws, recorded))
+    """A share of the draws, with the range that Monte-Carlo error allows."""
+    low, high = _shares(share, _effective_draws(draws, recorded))
     return Expected(share, (max(low, 0.0), min(high, 1.0)))
 
 
 def _shares(share: float, n: float) -> tuple[float, float]:
-    """The shares of n draws that are no surprise, by Wilson's interval or the plain one, whichever is wider."""
+    """The range of a share of n draws, by Wilson's interval or the plain one, whichever is wider."""
     extra = _SIGMAS**2 / n
     middle, away = (share + extra / 2) / (1 + extra), _SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / n)
     plain = _SIGMAS * math.sqrt(share * (1 - share) / n)
@@ -231,11 +232,11 @@ def _shares(share: float, n: float) -> tuple[float, float]:
 
 
 def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
-    """The standard error, within what its own sampling error allows; anything of very few draws."""
+    """The standard error, with the range its sampling error allows; unlimited with very few draws."""
     error = standard_error(values)
     if error is None:
         return Expected(None)
-    n = _worth(len(values), recorded)
+    n = _effective_draws(len(values), recorded)
     if n < _FEW:
         return Expected(error, (0.0, math.inf))
     middle = math.fsum(values) / len(values)
@@ -245,6 +246,6 @@ def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
     return Expected(error, (error - away, error + away))
 
 
-def _worth(own: int, recorded: int | None) -> float:
-    """As how many draws both sets are worth when they are held against each other."""
+def _effective_draws(own: int, recorded: int | None) -> float:
+    """The effective number of draws when two sets of draws are compared."""
     return 1 / (1 / own + 1 / max(recorded or own, 1))

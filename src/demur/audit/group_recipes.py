@@ -1,4 +1,4 @@
-"""Numbers of groups by plain loops: at the threshold of the file, by curves of their own, and against the rest."""
+"""Numbers of groups by plain loops: at the threshold of the file, of their own curves, and minus the rest."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -28,8 +28,8 @@ class LabelledUnit(NamedTuple):
 def labelled(items: Items, name: str, units: Sequence[Unit]) -> list[LabelledUnit]:
     """Every unit with its level of a grouping."""
     grouping = grouping_of(items, name, len(items))
-    places = zip(grouping.index.tolist(), items.cluster.tolist(), units, strict=True)
-    return [LabelledUnit(grouping.levels[level], cluster, unit) for level, cluster, unit in places]
+    columns = zip(grouping.index.tolist(), items.cluster.tolist(), units, strict=True)
+    return [LabelledUnit(grouping.levels[level], cluster, unit) for level, cluster, unit in columns]
 
 
 def group_loops(claimed: Results, system: str, confidence: str) -> Iterator[tuple[str, Key, Callable[..., Number]]]:
@@ -46,7 +46,7 @@ def group_loops(claimed: Results, system: str, confidence: str) -> Iterator[tupl
 
 
 def as_ranked(claimed: Results, key: Key) -> Key:
-    """A number at a threshold of the confidence that ranks: turned, where lower values of its signal are surer."""
+    """A key with its threshold negated where lower values of the signal mean more confident."""
     stem, at, threshold = key.quantity.partition("@threshold=")
     if not at or key.confidence not in claimed.lower_is_surer:
         return key
@@ -57,7 +57,7 @@ def _loop(key: Key, levels: Sequence[str], judged: Sequence[str]) -> Callable[..
     level = key.group.level if key.group else None
     if level is None:
         registered, at = parsed(key.quantity)
-        return lambda rows: LOOPS[registered]([_group_units(rows, each.__eq__) for each in judged], *at)
+        return lambda rows: LOOPS[registered]([_group_units(rows, name.__eq__) for name in judged], *at)
     if key.quantity.endswith(f"@{COMMON}"):
         return lambda rows: _at_common(key.quantity, rows, level, levels)
     if key.minus is not None:
@@ -84,13 +84,13 @@ def _of_part(quantity: str, rows: Sequence[LabelledUnit], among: Callable[[str],
 
 
 def _minus_rest(quantity: str, rows: Sequence[LabelledUnit], level: str) -> Number:
-    one, rest = (_of_part(quantity, rows, among) for among in (level.__eq__, level.__ne__))
-    return None if one is None or rest is None else float(one) - float(rest)
+    group, rest = (_of_part(quantity, rows, among) for among in (level.__eq__, level.__ne__))
+    return None if group is None or rest is None else float(group) - float(rest)
 
 
 def _at_common(quantity: str, rows: Sequence[LabelledUnit], level: str, levels: Sequence[str]) -> Number:
-    """An area cut where the first of the groups ends that answer anything in this draw."""
-    curves = {each: PlainCurve(_inside(rows, each.__eq__)) for each in levels}
+    """An area cut at the smallest Cmax of the groups that answer anything in this draw."""
+    curves = {name: PlainCurve(_inside(rows, name.__eq__)) for name in levels}
     reached = [curve.cmax for curve in curves.values() if curve.losses]
     if not curves[level].rows:
         return None

@@ -1,7 +1,6 @@
-"""Our own files by another road: points by the plain loops, ci95 by repeating the rows of the drawn clusters.
+"""The independent audit of demur's own files: points by plain loops, ci95 by repeating the rows of drawn clusters.
 
-Nothing that computes is shared with the evaluation but the seed. One tolerance holds for all of them: what is the same
-on paper differs by rounding alone.
+Only the seed is shared with the evaluation, no code that computes. One tolerance covers rounding in all numbers.
 """
 
 import math
@@ -38,7 +37,7 @@ TOLERANCE = 1e-9
 
 
 class Rows(NamedTuple):
-    """The rows of each cluster of one system, and what a loop takes of them."""
+    """The rows of each cluster of one system, and a function that prepares them for a loop."""
 
     clusters: Sequence[Sequence[Any]]
     prepared: Callable[[list[Any]], Any] = list
@@ -70,10 +69,10 @@ def audited_independently(
     ]
     boot = claimed.study.bootstrap
     ends = {row.key: row.percentile.ends for row in rows if row.percentile is not None}
-    wanted = {operand: recipes[operand] for key in ends for operand in operands[key]}
+    resampled = {operand: recipes[operand] for key in ends for operand in operands[key]}
     values: dict[Key, list[Any]] = {key: [] for key in ends}
     for replicate in range(boot.n_resamples if boot else 0):
-        numbers = _numbers(wanted, _drawn(boot.seed if boot else 0, replicate, strata or clusters))
+        numbers = _numbers(resampled, _drawn(boot.seed if boot else 0, replicate, strata or clusters))
         for key in ends:
             values[key].append(_difference(operands[key], numbers))
         if progress and boot:
@@ -85,12 +84,12 @@ def audited_independently(
 
 
 def _drawn(seed: int, replicate: int, of: int | Sequence[int]) -> list[int]:
-    """The clusters of a replicate: of so many, or within the strata of each."""
+    """The clusters of a replicate, drawn from a number of clusters, or within strata."""
     return drawn(seed, replicate, of) if isinstance(of, int) else drawn_within(seed, replicate, of)
 
 
 def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:
-    """The rows a number is made of: itself, or the two a difference is between; none if a loop is lacking."""
+    """The keys a number is computed from: its own, or the two of a difference; none if a loop is missing."""
     if key in recipes:  # a difference of groups is one loop
         return [key]
     systems = [key.system, *([] if key.minus is None else [str(key.minus.value)])]
@@ -98,11 +97,11 @@ def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:
     return keys if all(operand in recipes for operand in keys) else []
 
 
-def _numbers(recipes: Mapping[Key, Recipe], which: Sequence[int]) -> dict[Key, Number]:
-    """Every number of a sample of clusters; the rows of a system are put together once."""
+def _numbers(recipes: Mapping[Key, Recipe], clusters: Sequence[int]) -> dict[Key, Number]:
+    """Every number of a sample of clusters; the rows of each system are assembled once."""
     tables = {id(table): table for recipe in recipes.values() for table in recipe.tables}
     samples = {
-        name: table.prepared([row for cluster in which for row in table.clusters[cluster]])
+        name: table.prepared([row for cluster in clusters for row in table.clusters[cluster]])
         for name, table in tables.items()
     }
     return {key: recipe.loop(*(samples[id(table)] for table in recipe.tables)) for key, recipe in recipes.items()}
@@ -129,15 +128,15 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
     runs = {system: items.take(items.by_name) for system, items in runs.items()}
     for name in study.confidences:
         try:
-            given = {system: plain_confidence(items, name, calibration) for system, items in runs.items()}
-        except UserError:  # a confidence without a plain formula: its numbers are listed as not recognised
+            scores = {system: plain_confidence(items, name, calibration) for system, items in runs.items()}
+        except UserError:  # no plain formula: its numbers are not recognised
             continue
         if name in claimed.lower_is_surer:
-            given = {system: [-value for value in values] for system, values in given.items()}
-        graded = {system: selective_rows(items, given[system], study.loss.name) for system, items in runs.items()}
+            scores = {system: [-value for value in values] for system, values in scores.items()}
+        graded = {system: selective_rows(items, scores[system], study.loss.name) for system, items in runs.items()}
         tables = {system: Rows(by_cluster(items, graded[system]), PlainCurve) for system, items in runs.items()}
-        speaking = [table for system, table in tables.items() if claimed.curves[system, name].defined]
-        sharing = speaking if len(speaking) > 1 else [*tables.values()]
+        answering = [table for system, table in tables.items() if claimed.curves[system, name].defined]
+        sharing = answering if len(answering) > 1 else [*tables.values()]
         for row in claimed.where(confidence=name, minus=None, group=None):
             own, largest = tables[row.key.system], _largest_loss(study.loss, runs[row.key.system])
             loop = loop_of(row.key.convention, row.key.quantity)
@@ -149,7 +148,7 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
     for system, items in runs.items():
         names = [items.item_names[index] for index in items.item.tolist()]
         columns = zip(items.answer.tolist(), items.answered, strict=True)
-        answers = [answer if known else None for answer, known in columns]
+        answers = [answer if answered else None for answer, answered in columns]
         truths = items.truth.tolist() if items.has_scores else [None] * len(items)
         units = zip(names, truths, answers, losses(items, study.loss.name), strict=True)
         table = Rows(by_cluster(items, [*units]))
@@ -167,28 +166,28 @@ def _largest_loss(loss: Loss, items: Items) -> float | None:
 
 
 def _cost_loop(quantity: str, own: Rows, largest: float | None) -> Loop | None:
-    """The loop of a cost; a threshold that is kept is that of all rows. None for what is no cost."""
+    """The loop of a cost, where a fixed threshold is that of all rows; None for other quantities."""
     if largest is None or not quantity.startswith(("cost", "saving")):
         return None
     registered, at = parsed(quantity)
     if family(registered) != "costs" or registered == "cost_crossfit@A":
         return None
-    kept = {}
+    fixed = {}
     if registered == "cost_at_threshold@A":
-        kept = {"of": own.prepared([row for cluster in own.clusters for row in cluster])}
-    return lambda curve, *_: LOOPS[registered](curve, *at, largest=largest, **kept)
+        fixed = {"of": own.prepared([row for cluster in own.clusters for row in cluster])}
+    return lambda curve, *_: LOOPS[registered](curve, *at, largest=largest, **fixed)
 
 
-def _group_recipes(claimed: Results, whose: Key, items: Items, units: Sequence[Unit]) -> dict[Key, Recipe]:
+def _group_recipes(claimed: Results, key: Key, items: Items, units: Sequence[Unit]) -> dict[Key, Recipe]:
     record = claimed.selective.groups
-    names = [each.name for each in record.groupings] if record else []
+    names = [grouping.name for grouping in record.groupings] if record else []
     tables = {name: Rows(by_cluster(items, labelled(items, name, units))) for name in names}
-    loops = group_loops(claimed, whose.system, whose.confidence)
-    return {key: Recipe((tables[name],), loop) for name, key, loop in loops}
+    loops = group_loops(claimed, key.system, key.confidence)
+    return {of_group: Recipe((tables[name],), loop) for name, of_group, loop in loops}
 
 
 def strata_of_runs(claimed: Results, runs: Mapping[str, Items]) -> list[int] | None:
-    """The stratum of each cluster, where the file says that clusters were drawn within some."""
+    """The stratum of each cluster; None where the file records no strata."""
     record = claimed.selective.groups
     if record is None or record.stratified_by is None:
         return None
@@ -198,7 +197,7 @@ def strata_of_runs(claimed: Results, runs: Mapping[str, Items]) -> list[int] | N
 
 
 def _curve_loop(quantity: str) -> Loop | None:
-    """The loop over the curve of a system, then those of all that answer, which cut an area where the first ends."""
+    """The loop over the curve of a system, then the curves that determine the common coverage."""
     stem, _, parameter = quantity.partition("@")
 
     def cut_at_common(own: PlainCurve, *sharing: PlainCurve) -> Number:
@@ -223,7 +222,7 @@ def _item_loop(quantity: str, item: str | None) -> Loop:
 
 
 class ShownQuery(NamedTuple):
-    """One query: its rows, what each policy shows of it, and whether anything is shown at all."""
+    """One query: its rows, what each policy shows, and whether anything is shown at all."""
 
     row: QueryRow
     shown: Mapping[str, Shown]

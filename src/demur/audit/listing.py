@@ -1,4 +1,4 @@
-"""Listing: what became of every reported figure, as lines that line up or as JSON."""
+"""Listing of findings, as an aligned table or as JSON."""
 
 import math
 from collections import Counter
@@ -21,12 +21,12 @@ _MANY = 3
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
-    """One line per figure of these kinds, how many there are of each kind, and how many differ for each cause.
+    """One line per figure of these kinds, the counts of all kinds, and how many figures differ for each cause.
 
-    Where any is held against a range, the last line says how wide a range is.
+    If any figure is compared with a range, the last line explains ranges.
     """
     shown = [finding for finding in findings if finding.status in only]
-    cells = [(one.status, one.key, one.reported, _recomputed(one), _cause(one)) for one in shown]
+    cells = ((row.status, row.key, row.reported, _recomputed(row), _cause(row)) for row in shown)
     rows = [tuple(map(harmless, row)) for row in cells]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
@@ -51,14 +51,14 @@ def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 def hint(findings: Sequence[Finding]) -> str | None:
-    """What to look at first, where the figures as a whole say something."""
+    """A hint for the reader where most figures differ without a known cause."""
     causes, matching = by_cause(findings), counted(findings)["match"]
     unexplained = causes.get(NO_CAUSE, 0)
     return _OTHER_DATA if unexplained >= _MANY and unexplained > matching and len(causes) == 1 else None
 
 
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
-    """The same as members of a JSON object; an end that a band lacks is null."""
+    """The findings as members of a JSON object; an infinite end of a band is null."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
         "causes": by_cause(findings),
@@ -80,7 +80,7 @@ def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES)
 
 
 def statuses(names: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of findings by their names, which may stand in finding text with commas between; none given, all."""
+    """Parse names of kinds of findings, separated by commas or given one by one; all if none is given."""
     named = {status.replace(" ", "-"): (status,) for status in STATUSES} | {"all": STATUSES}
     chosen: list[str] = []
     for name in (part.strip() for text in names for part in text.split(",")):
@@ -91,7 +91,7 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cause(finding: Finding) -> str:
-    """Why a figure differs or is not recognised; nothing of one that matches."""
+    """Why a figure differs or is not recognised; empty if it matches."""
     return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
 
 

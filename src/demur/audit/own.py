@@ -1,7 +1,7 @@
-"""Our own files: recomputed with their recorded settings and seed, and joined on Key.
+"""The audit of demur's own files: evaluated again with their recorded settings and seed, and joined on `Key`.
 
 Points must be equal to the last bit, errors and intervals to one part in 10¹². Intervals that another minor version
-recommended are listed, and not compared: the rules may be others.
+recommended are listed but not compared, as its rules may differ.
 """
 
 import math
@@ -43,7 +43,7 @@ _INTERVALS = {
 }
 _ADDED = ("empty_decision", "ece_if_calibrated", "risk_intervals")  # earlier files lack them
 _UNCHECKED = ("created_at", "tool", "execution", "inputs", "also_read", "convention", "skipped", "excluded")
-_RULED = {"bands", "warnings", "reference_ranges"}  # what another minor version makes by rules of its own
+_RULED = {"bands", "warnings", "reference_ranges"}  # made by rules that may differ between minor versions
 
 
 def is_own(content: Any) -> bool:
@@ -60,9 +60,9 @@ def audited_runs(
     progress: Progress | None,
     beside: Beside | None = None,
 ) -> TableOf[Finding]:
-    """Every number of a file of answers; the runs are those of its systems, in their order.
+    """Audit every number of a file of answers; `runs` are those of its systems, in their order.
 
-    Raters and forced runs of the file come as `beside`; points known by their numbers are those that it records.
+    Raters and forced runs of the file are given as `beside`; published points are those that it records.
     """
     study = claimed.selective
     items = dict(zip(claimed.systems, runs, strict=True))
@@ -86,11 +86,11 @@ def audited_runs(
         plan=_plan(claimed, progress),
         calibration=calibration,
         intersection_only=study.intersection_only,
-        beside=_everybody(claimed, beside or Beside()),
+        beside=_recorded_beside(claimed, beside or Beside()),
     )
     hashes = [
-        (one.sha256, own.source.sha256 if own.source else None)
-        for one, own in zip(study.inputs, items.values(), strict=True)
+        (recorded_input.sha256, run.source.sha256 if run.source else None)
+        for recorded_input, run in zip(study.inputs, items.values(), strict=True)
     ]
     recorded = {file.sha256 for file in study.also_read}
     for answers in beside.raters.values() if beside and recorded else ():
@@ -99,11 +99,11 @@ def audited_runs(
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 
 
-def _everybody(claimed: Results, given: Beside) -> Beside:
-    """Everybody a file records beside its systems, with the answers that are given for the audit."""
+def _recorded_beside(claimed: Results, beside: Beside) -> Beside:
+    """The raters, forced runs and points that a file records, with the answers given for the audit."""
     study = claimed.selective
     recorded = study.external_points or ()
-    answers = {*given.raters, *(f"{name}, forced" for name in given.forced)}
+    answers = {*beside.raters, *(f"{name}, forced" for name in beside.forced)}
     for point in recorded:
         if point.given is None and point.name not in answers:
             option = f"--rater {point.name}=FILE" if point.kind == "paired" else "--forced FILE"
@@ -113,7 +113,7 @@ def _everybody(claimed: Results, given: Beside) -> Beside:
         for point in recorded
         if point.given is not None
     ]
-    return replace(given, points=points, margin=study.margin, handover_threshold=study.handover_threshold)
+    return replace(beside, points=points, margin=study.margin, handover_threshold=study.handover_threshold)
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:
@@ -136,8 +136,9 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     )
     systems = {name: rankings[name] for name in claimed.systems}
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
-    sources = {source.sha256 for one in systems.values() for source in one.sources if source.sha256}
-    hashes = [(one.sha256, one.sha256 if one.sha256 in sources else min(sources, default=None)) for one in study.inputs]
+    sources = {source.sha256 for ranking in systems.values() for source in ranking.sources if source.sha256}
+    claims = [file.sha256 for file in study.inputs]
+    hashes = [(claim, claim if claim in sources else min(sources, default=None)) for claim in claims]
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 
 
@@ -158,16 +159,17 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
-    written = results_of(loads(recomputed.text))  # the same cells are lacking that a file leaves out
+    written = results_of(loads(recomputed.text))  # without the cells that a file leaves out
     cells = ((row.key.minus is None, *cell) for row in claimed for cell in _cells(row))
-    held = {(single, name) for single, name, value in cells if value is not None}
+    filled = {(single, name) for single, name, value in cells if value is not None}
     for row in claimed:
         other = written.get(row.key)
         if other is None:
             yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
         else:
-            named = _compared(row, other, written, earlier)
-            yield from (found for name, found in named if name == "value" or (row.key.minus is None, name) in held)
+            for name, finding in _compared(row, other, written, earlier):
+                if name == "value" or (row.key.minus is None, name) in filled:
+                    yield finding
     for row in written:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
@@ -196,9 +198,9 @@ def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: st
 
 
 def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
-    """Every number of an estimate, by what it is called, and how an interval was made; None where it is undefined.
+    """Every cell of an estimate by name: numbers, and how intervals were made; None where it is undefined.
 
-    Of the replicates above 0 it is the share that counts ties half, which every file tells.
+    The share of replicates above 0 counts ties half, as all versions of the file do.
     """
     numbers = {name: getattr(row, name.replace(" ", "_")) for name in (*_POINTS, *_DRAWN)}
     for name, value in (numbers | {"share above": (1 + row.above - row.below) / 2}).items():
@@ -218,12 +220,12 @@ def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
 
 
 def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
-    """The numbers of a file that its own table does not hold: what it says twice, it must say the same way twice."""
-    held = dict(flattened(loads(claimed.text)))
+    """The numbers of a file that contradict its own table of estimates."""
+    written = dict(flattened(loads(claimed.text)))
     for path, value in flattened(content):
-        said = held.get(path, value)
-        if isinstance(value, (int, float)) and said != value:
-            finding = _finding(path, float(value), said, tolerance=TOLERANCE, cause="the file contradicts itself")
+        own = written.get(path, value)
+        if isinstance(value, (int, float)) and own != value:
+            finding = _finding(path, float(value), own, tolerance=TOLERANCE, cause="the file contradicts itself")
             yield from [finding] if finding.status == "differs" else ()
 
 
@@ -251,7 +253,7 @@ def _text(value: Any) -> str:
 
 
 def _value_of_another(row: Estimate, claimed: float | None, recomputed: Estimates) -> str | None:
-    """Whose value a claimed number is, if it is that of another row; the nearest key first."""
+    """Which other row has the claimed value, in words; of several, the one with the most similar key."""
     if claimed in (None, 0.0, 1.0):
         return None
     own = row.key.to_json().values()
@@ -264,7 +266,7 @@ def _value_of_another(row: Estimate, claimed: float | None, recomputed: Estimate
 
 
 def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Finding]:
-    """Counts, cases, curves and what is drawn beside them; bands as intervals are."""
+    """Compare everything that is not an estimate: counts, cases, curves and warnings."""
     others = dict(flattened(_contents(recomputed)))
     for path, value in flattened(_contents(claimed)):
         if value is None and path[-1] in _ADDED:

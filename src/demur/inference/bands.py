@@ -1,4 +1,4 @@
-"""Bands: how far the whole risk–coverage curve may be off, point by point and everywhere at once."""
+"""Confidence bands of the risk–coverage curve: pointwise and simultaneous."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -47,13 +47,13 @@ class BandEnds:
 
 
 def points_kept(points: int) -> Indices:
-    """Which operating points get a band: all of them, or so many spread evenly, the first and the last among them.
+    """The operating points that get a band: all, or `MOST_POINTS` spread evenly with the first and the last.
 
     >>> points_kept(3).tolist(), points_kept(79)[[0, 1, 2, -1]].tolist()
     ([0, 1, 2], [0, 2, 4, 78])
     """
-    kept = min(points, MOST_POINTS)
-    return np.arange(kept) * (points - 1) // max(kept - 1, 1)
+    number = min(points, MOST_POINTS)
+    return np.arange(number) * (points - 1) // max(number - 1, 1)
 
 
 def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
@@ -78,33 +78,33 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
 def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:
     """The bands from the risks of the replicates, at the coverages that at least half of them reach.
 
-    None where there is no such coverage. Where few clusters have shown a loss yet, how far the risk may be off is not
-    in the data, and there is no simultaneous band (nan).
+    None where there is no such coverage. The simultaneous band is nan where fewer than `ENOUGH_LOSSES` clusters have a
+    loss up to the coverage.
     """
     curve, table = view.curve, view.table
-    kept = points_kept(len(curve))
-    lacking = np.isnan(drawn["selective"])
-    there = (lacking.mean(axis=0) <= MOST_DROPPED) & ((~lacking).sum(axis=0) > 1)
-    if not there.any():
+    points = points_kept(len(curve))
+    missing = np.isnan(drawn["selective"])
+    reached = (missing.mean(axis=0) <= MOST_DROPPED) & ((~missing).sum(axis=0) > 1)
+    if not reached.any():
         return None
     worst = np.inf if table.largest_loss is None else table.largest_loss / table.divisor
     limits = (0.0 if table.level_loss[0] >= 0 else -np.inf, worst)
-    shown = np.searchsorted(view.first_losses, kept[there], side="right") >= ENOUGH_LOSSES
+    enough = np.searchsorted(view.first_losses, points[reached], side="right") >= ENOUGH_LOSSES
     selective, generalized = (
-        _band(risk[kept][there], drawn[name][:, there], table.clusters, shown, limits)
+        _band(risk[points][reached], drawn[name][:, reached], table.clusters, enough, limits)
         for name, risk in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk))
     )
-    return BandEnds(curve.coverage[kept][there], selective, generalized)
+    return BandEnds(curve.coverage[points][reached], selective, generalized)
 
 
-def _band(risk: Floats, drawn: Floats, clusters: int, shown: Flags, limits: tuple[float, float]) -> BandColumns:
+def _band(risk: Floats, drawn: Floats, clusters: int, enough: Flags, limits: tuple[float, float]) -> BandColumns:
     evidence = [Evidence(float(point), values, clusters) for point, values in zip(risk, drawn.T, strict=True)]
-    ends = [interval("expanded_percentile", each, LEVEL) for each in evidence]
-    low, high = (np.array([getattr(each, end) for each in ends if each]) for end in ("low", "high"))
-    spread = np.array([each.bootstrap_std_error for each in evidence])
-    # How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t), made larger
-    # for few clusters as a percentile interval is. A replicate counts where it reaches.
-    varies = shown & (spread > _ROUNDING * np.abs(risk))
+    ends = [interval("expanded_percentile", sample, LEVEL) for sample in evidence]
+    low, high = (np.array([getattr(row, end) for row in ends if row]) for end in ("low", "high"))
+    spread = np.array([sample.bootstrap_std_error for sample in evidence])
+    # The sup-t critical value: the largest deviation along the curve, in standard errors, in 95 % of the replicates,
+    # expanded for few clusters like a percentile interval. A replicate counts at the coverages it reaches.
+    varies = enough & (spread > _ROUNDING * np.abs(risk))
     away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
     largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
     times = quantiles(largest, LEVEL)[0] * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
@@ -113,6 +113,6 @@ def _band(risk: Floats, drawn: Floats, clusters: int, shown: Flags, limits: tupl
     return BandColumns(
         low=low,
         high=high,
-        low_simultaneous=np.where(shown, np.clip(low_at_once, *limits), np.nan),
-        high_simultaneous=np.where(shown, np.clip(high_at_once, *limits), np.nan),
+        low_simultaneous=np.where(enough, np.clip(low_at_once, *limits), np.nan),
+        high_simultaneous=np.where(enough, np.clip(high_at_once, *limits), np.nan),
     )

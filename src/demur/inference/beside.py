@@ -1,4 +1,4 @@
-"""Somebody else's operating point: the view that measures a system at its coverage, and what is known of the point."""
+"""Operating points of raters and publications: measuring a system at their coverage, and independent gaps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AtPoint(Cut):
 
     @cached_property
     def moves(self) -> Floats:
-        """Influences on the coverage: those on the share that the other answers, none where it is fixed."""
+        """Influences on the coverage: those on the other member's Cmax, or 0 for a fixed coverage."""
         if not self.members:
             return np.zeros_like(self.own.weights)
         return on_coverage(self.members[0])
@@ -36,7 +36,7 @@ class AtPoint(Cut):
 
 @dataclass(frozen=True, eq=False)
 class PointView(JointView):
-    """A system measured at a coverage: a fixed one, or that of the second member, found anew in every replicate."""
+    """A system measured at a fixed coverage, or at the Cmax of the second member in each replicate."""
 
     fixed: Coverage | None = None
 
@@ -48,7 +48,7 @@ class PointView(JointView):
 
     @property
     def coverage(self) -> Coverage:
-        """Where the system is measured."""
+        """The coverage at which the system is measured."""
         return self.fixed or Coverage.of(self.members[1].curve.coverage_reached)
 
     def exact(self) -> Cut:
@@ -79,13 +79,13 @@ def wilson(part: float, whole: float) -> Interval:
 
 
 def half_width_error(ends: Interval) -> float:
-    """The standard error that an interval at 95 % stands for."""
+    """The standard error implied by a 95 % interval."""
     return (ends.high - ends.low) / (2 * normal_quantile((1 + _LEVEL) / 2))
 
 
 @dataclass(frozen=True, slots=True)
 class IndependentGap:
-    """A point of other people less a number of ours: the errors of the two are independent, and their squares add."""
+    """A published number minus one of ours; their errors are independent, so the variances add."""
 
     value: float
     std_error: float
@@ -99,5 +99,5 @@ class IndependentGap:
 
     @property
     def p_value(self) -> float:
-        """Two-sided."""
+        """The two-sided p-value."""
         return t_tails(self.value / self.std_error, self.clusters - 1)

@@ -1,4 +1,4 @@
-"""Draws: which clusters a bootstrap replicate holds. A pure function of the seed and two counters.
+"""Draws: the clusters of each bootstrap replicate, a pure function of the seed and two counters.
 
 The recipe, for anyone who wants the same draws in another language. All arithmetic is on unsigned 64-bit integers:
 
@@ -84,7 +84,7 @@ def folds(seed: int, clusters: int, number: int, *, purpose: int = 0) -> Integer
 
 def _words(seed: int, replicates: NDArray[np.integer], clusters: int) -> Words:
     """u(b, i) for each replicate (a row) and draw (a column)."""
-    with np.errstate(over="ignore"):  # wrapping around is what the recipe asks for
+    with np.errstate(over="ignore"):  # the recipe wraps around
         start = _mix(np.array([seed], dtype=np.uint64) + _GOLDEN)
         key = _mix(start + (replicates.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
         return _mix(key[:, None] + np.arange(1, clusters + 1, dtype=np.uint64) * _GOLDEN)

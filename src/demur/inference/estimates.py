@@ -30,10 +30,10 @@ class Estimate:
     """A number with its identity, its standard error and its intervals.
 
     `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested`
-    one more that was asked for, `simultaneous` one that holds for all differences that can favour a system at once. All
+    one more that was requested, `simultaneous` one that holds for all differences that can favour a system at once. All
     are None where the number is undefined, where more than half the replicates lack it, and where no answer has a loss;
-    there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
-    coverage, or the false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate`
+    there areas have an `upper_bound` (95 %, one-sided). `at` is the coverage, or the false positive rate, that is
+    achieved, and `threshold` the confidence at which it is. `other_threshold_rate`
     is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
     a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
     side of 0. `spread` is the standard deviation over the levels a mean is over. Of another tool's number, `over_ties`
@@ -66,7 +66,7 @@ class Estimate:
     evidence: Evidence | None = None
 
     def interval(self, method: str, level: float = 0.95) -> Interval | None:
-        """The interval by another method, or at another level; of a number that was just computed."""
+        """The interval by another method or at another level; a number read from a file has no replicates for it."""
         if self.evidence is None:
             raise UserError(
                 "a number read from a file has the intervals of the file, and no replicates to make others of"
@@ -82,7 +82,7 @@ class Estimate:
 
 
 class Estimates(Sequence[Estimate], Tabular):
-    """A table of estimates: one row per number, found by the columns of its key; and what to be careful about in it."""
+    """A table of estimates, one row per number, selected by the columns of its key; with warnings."""
 
     def __init__(self, rows: Iterable[Estimate] = (), warnings: Iterable[ResultWarning] = ()) -> None:
         self._rows, self.warnings = tuple(rows), tuple(warnings)
@@ -108,7 +108,7 @@ class Estimates(Sequence[Estimate], Tabular):
         return iter(self._rows)
 
     def get(self, key: Key) -> Estimate | None:
-        """The number with this identity, if it is there."""
+        """The estimate with this key, or None."""
         return self._by_key.get(key)
 
     def where(self, **columns: Any) -> Estimates:
@@ -122,11 +122,11 @@ class Estimates(Sequence[Estimate], Tabular):
         return Estimates(rows)
 
     def one(self, **columns: Any) -> Estimate:
-        """The one row whose key has these columns; of several, the one that is no difference and of no group."""
+        """The only row whose key has these columns; of several, the one that is neither a difference nor of a group."""
         rows = self.where(**columns)
         if len(rows) > 1:
-            usual = {"group": None, "minus": None, "convention": "", "among": "all"}
-            rows = rows.where(**{name: value for name, value in usual.items() if name not in columns})
+            defaults = {"group": None, "minus": None, "convention": "", "among": "all"}
+            rows = rows.where(**{name: value for name, value in defaults.items() if name not in columns})
         if len(rows) == 1:
             return rows[0]
         if not rows and "quantity" in columns:
@@ -137,7 +137,7 @@ class Estimates(Sequence[Estimate], Tabular):
         raise UserError(f"{len(rows)} numbers have {words}, expected one: name more columns of the key")
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The table as columns: those of the key, then those of the estimate; null where there is nothing."""
+        """The table as columns: those of the key, then those of the estimate; None where there is no value."""
         keys = [row.key.to_json() for row in self]
         table = {name: [key[name] for key in keys] for name in KEY_COLUMNS}
         for name in (field.name for field in fields(Estimate) if field.name not in ("key", "evidence")):
@@ -168,7 +168,7 @@ class Estimates(Sequence[Estimate], Tabular):
         return "\n".join([table, *(f"warning ({warning.code}): {warning.message()}" for warning in self.warnings)])
 
     def _repr_html_(self) -> str:
-        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only notebooks need it)
 
         return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
 

@@ -1,4 +1,4 @@
-"""Evidence: all that is known about the uncertainty of one number, before any interval is made of it."""
+"""Evidence: what the intervals of one number are computed from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demur.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
+    """One number: its value, its replicates, and the influence of each cluster if it has an influence function.
 
     Those who hold an influence that is not here add up its squares. `values` may hold nan for replicates in which the
     number was not reached; they are left out. Where every replicate must be 0 because nothing is ever wrong, no

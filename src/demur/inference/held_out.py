@@ -1,4 +1,4 @@
-"""Held out: units judged by thresholds that were chosen on other clusters, as sums that can be drawn again."""
+"""Cross-fitting: units judged by thresholds chosen on other clusters, as sums that can be resampled."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def cheapest_without(view: CurveView, price: Fraction, fold: Integers) -> Intege
     others = (fold[:, None] != np.arange(number)).astype(np.float64)
     count, loss_sum = table.plateaus.cumulative(others, whole=table.whole)
     largest = float(table.largest_loss or np.nan)
-    chosen = [cheapest_place(count[:, each], loss_sum[:, each], price, largest) for each in range(number)]
-    return np.array(chosen)[fold]
+    plateaus = [cheapest_place(count[:, index], loss_sum[:, index], price, largest) for index in range(number)]
+    return np.array(plateaus)[fold]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutView:
-    """Of each cluster: the accepted answers, their summed loss, and all units. A draw keeps the thresholds."""
+    """The accepted answers, their summed loss and the units of each cluster; a draw keeps the thresholds."""
 
     ids: Sequence[int | str]
     lost: Floats
@@ -41,7 +41,7 @@ class HeldOutView:
 
     @classmethod
     def cheapest(cls, view: CurveView, price: Fraction, seed: int, number: int = FOLDS) -> HeldOutView:
-        """Clusters in folds; each is judged by the threshold that is the cheapest in the others."""
+        """Assign clusters to folds, and judge each fold by the cheapest threshold of the others."""
         clusters = len(view.ids)
         fold = folds(seed, clusters, min(number, clusters))
         accepted, lost = accepted_by_cluster(view.table, cheapest_without(view, price, fold))
@@ -68,14 +68,14 @@ class HeldOutView:
         return exactly_addable(np.stack([self.lost, self.accepted, self.units], axis=1))
 
     def paid(self, price: Fraction) -> Floats:
-        """What each cluster costs."""
+        """The cost of each cluster."""
         return self.lost / self.largest + float(price) * (self.units - self.accepted)
 
     def influence(self, price: Fraction) -> Floats:
-        """How much each cluster moves the mean cost of a unit."""
+        """The influence of each cluster on the mean cost of a unit."""
         paid = self.paid(price)
         return np.asarray((paid - paid.sum() / self.units.sum() * self.units) / self.units.sum())
 
     def entries(self) -> Floats:
-        """What the clusters hold, a cluster a row."""
+        """The sums of the clusters, one row per cluster."""
         return np.column_stack([np.arange(len(self.ids)), self.lost, self.accepted, self.units])

@@ -1,4 +1,4 @@
-"""Intervals: from a number's bootstrap values, and what is known of its standard error, to a low and a high end.
+"""Interval methods: from the evidence about a number to a low and a high end.
 
 Which method is recommended for which number is decided in `rules`.
 """
@@ -20,11 +20,11 @@ from demur.types import Floats
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
-LARGEST_EXPONENT = 600.0  # beyond, an end would soon be no double
+LARGEST_EXPONENT = 600.0  # keeps exp() of an end finite
 NOTHING = 1e-12
-_ASK = "ask for it when the number is computed (interval=…)"
-_HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
-MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
+_ASK = "request it when the number is computed (interval=…)"
+_HOW = "this number has none, or it was not requested when the number was computed (interval=…)"
+MOST_DROPPED = 0.5  # with a larger share of undefined replicates there is no interval
 NO_VARIATION = "no_variation"
 
 
@@ -33,8 +33,8 @@ class Interval:
     """A low and a high end, and the method they come from.
 
     `decided_by` says what was counted to choose the method, and `count` how many there were. `degrees` are those of
-    Student's t where the data decide them, `skipped` is the share of replicates without an error to studentise by, and
-    `unclipped` are the ends before they were cut off at what the number can be.
+    Student's t where they depend on the data, `skipped` is the share of replicates without an error to studentise by,
+    and `unclipped` are the ends before they were clipped to the possible range of the number.
     """
 
     method: str
@@ -59,12 +59,12 @@ class Interval:
         return tuple(end for end, cut in (("low", low != self.low), ("high", high != self.high)) if cut)
 
     def negated(self) -> Interval:
-        """The interval of the negated number; 0.0 - x, because minus nothing is nothing."""
+        """The interval of the negated number; 0.0 - x, so that 0 does not become -0.0."""
         unclipped = self.unclipped and (0.0 - self.unclipped[1], 0.0 - self.unclipped[0])
         return replace(self, low=0.0 - self.high, high=0.0 - self.low, unclipped=unclipped)
 
     def within(self, low: float, high: float) -> Interval:
-        """The interval cut off at what its number can be."""
+        """The interval clipped to the possible range of its number."""
         ends = min(max(self.low, low), high), max(min(self.high, high), low)
         if ends == self.ends:
             return self
@@ -76,7 +76,7 @@ Ends = Callable[[Evidence, float], "tuple[float, float] | Interval | None"]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to make an interval, and what it needs besides bootstrap values.
+    """An interval method, and what it needs besides bootstrap values.
 
     `influence`: a standard error from an influence function; `errors`: one in every replicate; `left_out`: the values
     with one cluster left out.
@@ -91,7 +91,7 @@ METHODS: dict[str, Method] = {}
 
 
 def method(name: str, *needs: str) -> Callable[[Ends], Ends]:
-    """Register a way to make an interval at a level; it gives None where it cannot."""
+    """Register an interval method, a function of evidence and level that may return None."""
 
     def register(function: Ends) -> Ends:
         METHODS[name] = Method(name, function, frozenset(needs))
@@ -101,9 +101,9 @@ def method(name: str, *needs: str) -> Callable[[Ends], Ends]:
 
 
 def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | None:
-    """The interval by a method's name. None where the number is undefined or too many replicates lack it.
+    """The interval by the named method. None where the number is undefined or too many replicates lack it.
 
-    The interval is the number itself where one cluster leaves nothing to resample, and where no cluster moves it.
+    It is the number itself where there is only one cluster, or where no cluster has any influence.
     """
     if name not in METHODS:
         raise unknown("interval method", name, METHODS)
@@ -114,10 +114,11 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
     analytic = "influence" in METHODS[name].needs
-    still = evidence.std_error is not None and evidence.std_error <= NOTHING * max(abs(evidence.point), evidence.scale)
+    size, error = max(abs(evidence.point), evidence.scale), evidence.std_error
+    constant = error is not None and error <= NOTHING * size
     bounded = name == "logit" or (name == "analytic_logit" and not math.isnan(evidence.largest))
-    at_an_end = _share(evidence) in (0, 1)  # where no variation is what is to be expected
-    if analytic and still and not (bounded and at_an_end):
+    at_end = _share(evidence) in (0, 1)  # no variation is expected here
+    if analytic and constant and not (bounded and at_end):
         return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)
     ends = METHODS[name].function(evidence, level)
     if ends is None or isinstance(ends, Interval):
@@ -134,7 +135,7 @@ def percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 @method("expanded_percentile")
 def expanded_percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
-    """The percentile interval at a level that makes up for few clusters (Hesterberg 2015)."""
+    """The percentile interval at a level that corrects for few clusters (Hesterberg 2015)."""
     z = math.sqrt(evidence.clusters / (evidence.clusters - 1)) * t_quantile((1 + level) / 2, evidence.clusters - 1)
     return _outer(evidence.reached, math.erfc(z / math.sqrt(2)) / 2)
 
@@ -155,8 +156,7 @@ def bootstrap_log(evidence: Evidence, level: float) -> tuple[float, float] | Non
 def studentised(evidence: Evidence, level: float) -> Interval:
     """Quantiles of (replicate − number)/(its own analytic error): the bootstrap-t.
 
-    A replicate of one cluster many times over has no error but for rounding, and dividing by that gives anything: it is
-    skipped.
+    A replicate that holds one cluster only has no error except rounding, and is skipped.
     """
     errors = evidence.replicate_std_error
     if evidence.std_error is None or errors is None:
@@ -169,30 +169,30 @@ def studentised(evidence: Evidence, level: float) -> Interval:
 
 @method("analytic", "influence")
 def analytic(evidence: Evidence, level: float) -> tuple[float, float]:
-    """The number ± t standard errors of its influence function, with the degrees of freedom the data leave."""
+    """The number ± t standard errors of its influence function, with data-dependent degrees of freedom."""
     reach = t_quantile((1 + level) / 2, evidence.degrees) * _analytic_error(evidence)
     return evidence.point - reach, evidence.point + reach
 
 
 @method("analytic_log", "influence")
 def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None:
-    """The analytic interval made on the log scale: for a number that cannot be negative. None at 0."""
+    """The analytic interval on the log scale: for a number that cannot be negative. None at 0."""
     return _on_log_scale(evidence, _analytic_error(evidence), evidence.degrees, level)
 
 
 @method("analytic_logit", "influence")
 def analytic_logit(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
-    """The analytic interval made on the logit scale: for a share of a maximum. At both ends by the `cluster_bound`.
+    """The analytic interval on the logit scale: for a share of a maximum. At 0 and at the maximum the `cluster_bound`.
 
-    That is how far from it clusters could take it of a kind that the sample, at this level, need not have shown; there
-    is none where it is not known how large the largest cluster is.
+    That bound is how far clusters of a kind that the sample, at this level, may have missed could move the number.
+    There is none where the size of the largest cluster is not known.
     """
     return _on_logit_scale(evidence, evidence.degrees, level)
 
 
 @method("logit", "influence")
 def logit(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
-    """The same with t(P−1): for a share that every cluster has a part in."""
+    """The logit interval with t(P−1): for a share to which every cluster contributes."""
     return _on_logit_scale(evidence, evidence.clusters - 1, level)
 
 
@@ -212,15 +212,15 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
     from statistics import NormalDist  # noqa: PLC0415  (slow to import, and only this method needs it)
 
     normal, left_out, values = NormalDist(), _left_out(evidence), evidence.reached
-    # A replicate that is the number but for rounding is neither below nor above it.
+    # A replicate that equals the number up to rounding counts as half below.
     same = np.abs(values - evidence.point) <= _ROUNDING * max(abs(evidence.point), float(values.max() - values.min()))
     below = float(np.mean((values < evidence.point) & ~same) + np.mean(same) / 2)
-    away = left_out.mean() - left_out
-    spread = float(np.sum(away**2))
+    deviations = left_out.mean() - left_out
+    spread = float(np.sum(deviations**2))
     if np.isnan(left_out).any() or not 0 < below < 1:
         return None
     bias = normal.inv_cdf(below)
-    acceleration = float(np.sum(away**3)) / (6 * spread**1.5) if spread else 0.0
+    acceleration = float(np.sum(deviations**3)) / (6 * spread**1.5) if spread else 0.0
 
     def adjusted(tail: float) -> float:
         shifted = bias + normal.inv_cdf(tail)
@@ -245,7 +245,7 @@ def _left_out(evidence: Evidence) -> Floats:
 
 
 def expansion(clusters: int, level: float) -> float:
-    """How much wider than the normal distribution says an interval from few clusters is: √(P/(P−1))·t(P−1)/z."""
+    """The factor by which an interval from few clusters is wider than a normal one: √(P/(P−1))·t(P−1)/z."""
     return (
         math.sqrt(clusters / (clusters - 1))
         * t_quantile((1 + level) / 2, clusters - 1)
@@ -255,7 +255,7 @@ def expansion(clusters: int, level: float) -> float:
 
 @cache
 def _tail(level: float) -> float:
-    """Half of what a level leaves out, as typed: 0.95 leaves 0.025, not 0.025000000000000022."""
+    """The tail probability (1 − level)/2 of the decimal as typed: 0.025, not 0.025000000000000022."""
     return float((1 - Fraction(repr(float(level)))) / 2)
 
 
@@ -265,9 +265,9 @@ def _outer(values: Floats, tail: float) -> tuple[float, float]:
 
 
 def quantiles(values: Floats, *shares: float) -> list[float]:
-    """Quantiles of values in any order, interpolated linearly: bit for bit what numpy gives, and without its checks.
+    """Quantiles of unsorted values by linear interpolation, bit for bit those of numpy.
 
-    Only the values that are read are put in their places, which takes an eighth of the time of sorting all.
+    A partition suffices, which takes an eighth of the time of sorting.
 
     >>> quantiles(np.array([4.0, 1.0, 2.0]), 0.0, 0.75)
     [1.0, 3.0]
@@ -276,12 +276,12 @@ def quantiles(values: Floats, *shares: float) -> list[float]:
     if last < 0:
         return [math.nan for _ in shares]
     below = [min(max(math.floor(last * share), 0), last) for share in shares]
-    ordered = np.partition(values, sorted({place for start in below for place in (start, min(start + 1, last))}))
+    ordered = np.partition(values, sorted({index for start in below for index in (start, min(start + 1, last))}))
     return [_between(ordered, last * share, start) for share, start in zip(shares, below, strict=True)]
 
 
 def _between(ordered: Floats, position: float, below: int) -> float:
-    """The value at a position between two of them."""
+    """The value interpolated at a fractional position."""
     low, part = float(ordered[below]), position - below
     if part < 0 or below == len(ordered) - 1:
         return low
@@ -312,7 +312,7 @@ def _on_log_scale(evidence: Evidence, std_error: float, degrees: float, level: f
 
 
 def _share(evidence: Evidence) -> float:
-    """A number as a share of its maximum: 1 where a sum of doubles may have missed it."""
+    """A number as a share of its maximum; exactly 1 where it differs from 1 by rounding only."""
     share = evidence.point / evidence.maximum
     return 1.0 if abs(share - 1) <= NOTHING else share
 
@@ -322,8 +322,8 @@ def _on_logit_scale(evidence: Evidence, degrees: float, level: float) -> tuple[f
     if share in (0, 1):
         if math.isnan(evidence.largest):
             return None
-        apart = rare(evidence.clusters, evidence.largest, level)
-        low, high = (0.0, apart * maximum) if share == 0 else ((1 - apart) * maximum, maximum)
+        bound = rare(evidence.clusters, evidence.largest, level)
+        low, high = (0.0, bound * maximum) if share == 0 else ((1 - bound) * maximum, maximum)
         return Interval("cluster_bound", low, high)
     if not 0 < share < 1:
         return None

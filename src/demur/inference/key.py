@@ -1,4 +1,4 @@
-"""Keys: which number this is. Each column means the same in memory, in a file, on a page and in an audit."""
+"""Keys: the identity of a number, the same in memory, in a file, on a page and in an audit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _CONTRASTED = ("system", "confidence", "group")
 
 
 class Group(NamedTuple):
-    """A part of the units: those at one level of a named grouping; with no level a number is over its levels.
+    """The units at one level of a named grouping; without a level, an aggregate over all levels.
 
-    That is their mean, unless its quantity says otherwise, as the highest risk does.
+    The aggregate is the mean, unless the quantity defines another, such as the highest risk.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Minus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The identity of a number. Names are data: any text is a system, and nothing is ever split.
+    """The identity of a number. Names are data: any text may be a system, and no text is ever split.
 
     >>> Key("bge/large", "ndcg@10", among="with_gold", minus=Minus("system", "bge"))
     Key('bge/large', 'ndcg@10', among='with_gold', minus=Minus(column='system', value='bge'))
@@ -47,17 +47,17 @@ class Key:
         _check_minus(self.minus)
 
     def __repr__(self) -> str:
-        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)[2:]]
-        named = [f"{name}={value!r}" for name, value, default in given if value != default]
+        columns = [(field.name, getattr(self, field.name), field.default) for field in fields(self)[2:]]
+        named = [f"{name}={value!r}" for name, value, default in columns if value != default]
         return f"Key({', '.join([repr(self.system), repr(self.quantity), *named])})"
 
     def to_json(self) -> dict[str, Any]:
-        """The columns as JSON holds them: a group is a pair, and what is subtracted an object of one member."""
+        """The columns as JSON: a group is a pair, and `minus` an object with one member."""
         return {name: _plain(getattr(self, name)) for name in KEY_COLUMNS}
 
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Key:
-        """The key `to_json` made these columns of."""
+        """The inverse of `to_json`."""
         checked = _checked(columns)
         for name in ("system", "quantity"):
             if name not in checked:
@@ -70,7 +70,7 @@ KEY_COLUMNS = tuple(field.name for field in fields(Key))
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Which numbers something is about: those whose key has these columns; None stands for any value."""
+    """A selection of numbers: those whose key has these columns; None matches any value."""
 
     system: str | None = None
     quantity: str | None = None
@@ -98,7 +98,7 @@ class Pattern:
 
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Pattern:
-        """The pattern `to_json` made these columns of."""
+        """The inverse of `to_json`."""
         return cls(**_checked(columns))
 
 
@@ -121,7 +121,7 @@ def _plain(value: str | Group | Minus | None) -> Any:
 
 
 def _checked(columns: dict[str, Any]) -> dict[str, Any]:
-    """Columns read from JSON as a key holds them."""
+    """Convert the columns of a key from JSON, and check them."""
     for name in columns:
         if name not in KEY_COLUMNS:
             raise unknown("column of a key", name, KEY_COLUMNS)

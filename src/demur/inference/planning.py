@@ -1,4 +1,4 @@
-"""Planning: how many clusters a comparison needs to show a difference, from what a pilot says of its spread."""
+"""Sample size planning: how many clusters a comparison needs, from the spread in a pilot."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Pilot:
 
     @classmethod
     def of(cls, estimate: Estimate, clusters: int) -> Pilot:
-        """From a difference as it was computed, or as a file has it: from its interval, number ± t standard errors."""
-        evidence, usual = estimate.evidence, estimate.recommended
+        """From a difference just computed, or read from a file: there from its interval, number ± t standard errors."""
+        evidence, interval = estimate.evidence, estimate.recommended
         if evidence is not None and evidence.std_error is not None:
             return cls(estimate.value, math.sqrt(clusters) * evidence.std_error, evidence.degrees, clusters)
-        if usual is None or usual.method != "analytic":
+        if interval is None or interval.method != "analytic":
             raise UserError("the pilot's difference has no interval by its influence function, so no spread is known")
-        low, high = usual.unclipped or usual.ends
-        degrees = usual.degrees or clusters - 1.0
+        low, high = interval.unclipped or interval.ends
+        degrees = interval.degrees or clusters - 1.0
         error = (high - low) / 2 / t_quantile((1 + LEVEL) / 2, degrees)
         return cls(estimate.value, math.sqrt(clusters) * error, degrees, clusters)
 
     def spread_at(self, point: float) -> float:
-        """The spread that this pilot's would be below with this probability, if squares of it follow chi-squared."""
+        """A bound on the true spread, from the chi-squared distribution of the pilot's variance at this probability."""
         from scipy.special import chdtri  # noqa: PLC0415  (slow to import, and only planning needs it)
 
         return self.spread * math.sqrt(self.degrees / float(chdtri(self.degrees, point)))
@@ -58,15 +58,15 @@ class NeededClusters:
 
 def needed(pilot: Pilot, difference: float | None = None, power: float = POWER) -> NeededClusters:
     """The smallest numbers of clusters that show a difference, that of the pilot if none is given, with this power."""
-    wanted = pilot.difference if difference is None else difference
+    effect = pilot.difference if difference is None else difference
     if not _LEAST_POWER <= power < 1:
         raise UserError(f"power {literal(power)}, expected a number from {_LEAST_POWER} to below 1, such as 0.8")
-    if not math.isfinite(wanted) or wanted == 0:
-        raise UserError(f"no study shows a difference of {wanted:g}: give the smallest one that matters (--difference)")
+    if not math.isfinite(effect) or effect == 0:
+        raise UserError(f"no study shows a difference of {effect:g}: give the smallest one that matters (--difference)")
     if not pilot.spread > 0:
         raise UserError("the two systems of the pilot differ by the same in every cluster: no spread to plan with")
-    low, high = (clusters_needed(wanted, pilot.spread_at(point), power) for point in _ROUGH)
-    return NeededClusters(clusters_needed(wanted, pilot.spread, power), low, high)
+    low, high = (clusters_needed(effect, pilot.spread_at(point), power) for point in _ROUGH)
+    return NeededClusters(clusters_needed(effect, pilot.spread, power), low, high)
 
 
 def clusters_needed(difference: float, spread: float, power: float = POWER) -> int:
@@ -98,5 +98,5 @@ def power_of(clusters: int, effect: float) -> float:
     degrees, shift = clusters - 1, math.sqrt(clusters) * effect
     critical = t_quantile((1 + LEVEL) / 2, degrees)
     above, below = (float(nctdtr(degrees, shift, end)) for end in (critical, -critical))
-    # Of a tail too thin for it scipy gives nan.
+    # scipy returns nan for a very thin tail.
     return 1 - (0.0 if math.isnan(above) else above) + (0.0 if math.isnan(below) else below)

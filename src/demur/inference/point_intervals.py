@@ -1,4 +1,4 @@
-"""The interval of the risk at every operating point, each a threshold that was fixed beforehand: `Ratio`, in blocks."""
+"""Intervals of the risk at every operating point, as at fixed thresholds: `Ratio.interval` for many points at once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moments:
-    """What the interval of a ratio ΣL/ΣA is made of, a number for each point."""
+    """What the interval of a ratio ΣL/ΣA depends on, one number per operating point."""
 
     risk: Floats
     clusters: Floats
@@ -54,7 +54,7 @@ class _Moments:
 
 
 def intervals_at_points(view: CurveView) -> PointIntervals | None:
-    """The intervals of a curve; None where it has no point, or so many that they would be most of the file."""
+    """The intervals at the operating points; None where there are none, or more than `MOST_POINTS`."""
     if not 0 < len(view.curve) <= MOST_POINTS:
         return None
     elsewhere, table = getattr(view, "elsewhere", None), view.table
@@ -107,9 +107,9 @@ def _moments(at: Spread, curve: Curve) -> _Moments:
 
 
 def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats, Floats]:
-    """On the logit scale of the largest loss, on the log scale if it is not known, plain where losses are negative."""
+    """Ends on the logit scale of the largest loss, on the log scale if that is unknown, plain for negative losses."""
     reach = t_quantiles((1 + LEVEL) / 2, at.degrees) * at.std_error
-    still = at.std_error <= NOTHING * np.abs(at.risk)
+    constant = at.std_error <= NOTHING * np.abs(at.risk)
     with np.errstate(divide="ignore", invalid="ignore"):
         if negative:
             ends = at.risk - reach, np.minimum(at.risk + reach, np.inf if worst is None else worst)
@@ -121,12 +121,12 @@ def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats,
             middle, away = np.log(share / (1 - share)), reach / worst / (share * (1 - share))
             below, above = (np.clip(middle + sign * away, -LARGEST_EXPONENT, LARGEST_EXPONENT) for sign in (-1, 1))
             ends = worst / (1 + np.exp(-below)), worst / (1 + np.exp(-above))
-    low, high = (np.where(still, at.risk, end) for end in ends)
+    low, high = (np.where(constant, at.risk, end) for end in ends)
     if negative:
         return low, high
     if worst is None:
         return np.where(at.risk > 0, low, np.nan), np.where(at.risk > 0, high, np.nan)
-    apart = np.array([rare(int(n), largest) for n, largest in zip(at.clusters, at.largest, strict=True)]) * worst
-    none, all_of_it = at.risk == 0, np.abs(at.risk / worst - 1) <= NOTHING
-    low, high = np.where(none, 0.0, low), np.where(none, apart, high)
-    return np.where(all_of_it, worst - apart, low), np.where(all_of_it, worst, high)
+    bound = np.array([rare(int(n), largest) for n, largest in zip(at.clusters, at.largest, strict=True)]) * worst
+    at_zero, at_maximum = at.risk == 0, np.abs(at.risk / worst - 1) <= NOTHING
+    low, high = np.where(at_zero, 0.0, low), np.where(at_zero, bound, high)
+    return np.where(at_maximum, worst - bound, low), np.where(at_maximum, worst, high)

@@ -1,4 +1,4 @@
-"""Ratios of sums over clusters, such as a risk at a fixed threshold, losses over accepted units; with intervals."""
+"""Ratios of sums over clusters, such as the risk at a fixed threshold, and their intervals."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from demur.types import Flags, Floats
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """ΣL/ΣA over clusters: `numerator` L over `divisor`, `denominator` A, and what the ratio is at most, if known.
+    """ΣL/ΣA over clusters: `numerator` L over `divisor`, `denominator` A, and the `maximum` of the ratio, if known.
 
-    A cluster with nothing in the denominator has no part in it, and is not counted as one of the clusters. Where some
-    losses are `below_0`, the sums of the clusters may all be above it.
+    A cluster with a denominator of 0 does not count as a cluster. Some losses may be `below_0` even where the sums of
+    all clusters are positive.
 
     >>> risk = Ratio(np.array([1, 0, 1]), np.array([2, 2, 0]), maximum=1.0)
     >>> risk.point, risk.clusters
@@ -37,24 +37,24 @@ class Ratio:
 
     @cached_property
     def held(self) -> Flags:
-        """The clusters that have a part in it."""
+        """The clusters with a denominator above 0."""
         return np.asarray(self.denominator > 0)
 
     @property
     def clusters(self) -> int:
-        """How many they are."""
+        """The number of clusters with a denominator above 0."""
         return int(self.held.sum())
 
     @cached_property
     def point(self) -> float:
-        """The ratio, rounded once; nan without anything in the denominator."""
+        """The ratio, rounded once; nan where the denominator is 0."""
         if not self.clusters:
             return math.nan
         return float(Fraction(self.numerator.sum().item()) / (int(self.denominator.sum()) * self.divisor))
 
     @cached_property
     def influence(self) -> Floats:
-        """How much each cluster that has a part in it moves it: (L − R·A)/ΣA."""
+        """The influence of each cluster with a denominator above 0: (L − R·A)/ΣA."""
         losses, parts = self.numerator[self.held] / self.divisor, self.denominator[self.held]
         return np.asarray((losses - self.point * parts) / parts.sum())
 
@@ -66,14 +66,14 @@ class Ratio:
 
     @property
     def counted(self) -> Counted:
-        """How many clusters hold anything of the numerator, and what the ratio can be."""
+        """The number of clusters with a numerator other than 0, and the possible range of the ratio."""
         losses = self.numerator[self.held]
         low = -math.inf if self.below_0 or (losses < 0).any() else 0.0
         high = math.inf if self.maximum is None else self.maximum
         return Counted("informative_clusters", int((losses != 0).sum()), self.clusters > 1, low, high)
 
     def evidence(self, values: Floats | None = None) -> Evidence:
-        """What is known about it; an analytic interval needs no replicates, and without any none was left out."""
+        """The evidence about the ratio; an analytic interval needs no replicates."""
         return Evidence(
             point=self.point,
             values=np.array([self.point]) if values is None else values,
@@ -87,8 +87,8 @@ class Ratio:
     def interval(self, level: float = 0.95) -> tuple[Interval | None, str]:
         """The recommended interval at a level, or none and why: θ/M on the logit scale ± t_df standard errors.
 
-        Without anything in the numerator, and with everything at the maximum, one end is the one-sided cluster bound at
-        this level. Where the maximum is not known it is on the log scale.
+        At 0 and at the maximum, one end is the one-sided cluster bound at this level. Without a known maximum the
+        interval is on the log scale.
         """
         if not self.clusters:
             return None, "there is no number"

@@ -59,7 +59,7 @@ class _OutcomeView:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Forecasts from `low` up to, but not including, `high` (the last bin includes 1), and what came of them."""
+    """The forecasts from `low` up to, but not including, `high` (the last bin includes 1), and their outcomes."""
 
     low: float
     high: float
@@ -69,13 +69,13 @@ class Bin:
 
     @property
     def gap(self) -> float:
-        """Fraction correct less mean predicted: negative where the system is overconfident."""
+        """Fraction correct minus mean predicted: negative where the system is overconfident."""
         return self.fraction_correct - self.mean_predicted
 
 
 @dataclass(frozen=True, slots=True)
 class CalibratedEce:
-    """The ECE of a calibrated system of the same size: its mean, and what it stays below in 95 % of the cases."""
+    """The ECE that a calibrated system of the same size would show: its mean and 95 % quantile."""
 
     mean: float
     high: float
@@ -101,7 +101,7 @@ class Reliability(Tabular):
 
     @classmethod
     def of(cls, graded: Graded, n_bins: int = BINS) -> Reliability:
-        """Of units whose confidence is a probability and whose loss is the outcome."""
+        """From units whose confidence is a probability and whose loss is the outcome."""
         probability, outcome = checked_shares("confidence", graded.confidence), graded.loss / graded.divisor
         source = graded.items.source if graded.items else None
         warned = about_calibration(graded.made_of, source, Pattern())
@@ -132,7 +132,7 @@ class Reliability(Tabular):
     def to_columns(self) -> dict[str, list[Any]]:
         """Every bin that holds a forecast."""
         names = ("low", "high", "count", "mean_predicted", "fraction_correct", "gap")
-        return {name: [getattr(each, name) for each in self.bins] for name in names}
+        return {name: [getattr(row, name) for row in self.bins] for name in names}
 
     def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
         """Calibration quantities with cluster-bootstrap intervals."""
@@ -145,8 +145,8 @@ class Reliability(Tabular):
     def if_calibrated(self, plan: Plan) -> CalibratedEce | None:
         """The ECE that a calibrated system with clusters like these would show; None without resamples.
 
-        Within a cluster, outcomes err together: its errors of every bin get one sign, drawn anew in each replicate. As
-        independent outcomes they would cancel too well.
+        Outcomes within a cluster are dependent, so the errors of a cluster in all bins get one common random sign per
+        replicate. Independent signs would cancel too well.
         """
         if not plan.n_resamples or plan.seed is None:
             return None
@@ -157,8 +157,8 @@ class Reliability(Tabular):
         cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
         sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))
         numbers = np.array_split(np.arange(plan.n_resamples), 1 + plan.n_resamples * len(sums) // _CELLS)
-        shown = [np.abs(signs(plan.seed, part, len(sums)) @ sums).sum(axis=1) for part in numbers]
-        values = np.concatenate(shown) / forecasts.total[0]
+        errors = [np.abs(signs(plan.seed, part, len(sums)) @ sums).sum(axis=1) for part in numbers]
+        values = np.concatenate(errors) / forecasts.total[0]
         return CalibratedEce(math.fsum(values) / len(values), quantiles(values, _LEVEL)[0])
 
     def _row(self, view: _OutcomeView, measure: Measure) -> Row:
@@ -173,8 +173,8 @@ class Reliability(Tabular):
             return row
         positive = entries.loss / self.table.divisor
         step = entries.step.max(initial=0) - entries.step  # a step up is a higher probability
-        known = partial(quantity.influence, step, entries.cluster, positive, entries.count - positive, row.clusters)
-        return replace(row, influence=known)
+        influence = partial(quantity.influence, step, entries.cluster, positive, entries.count - positive, row.clusters)
+        return replace(row, influence=influence)
 
     def __repr__(self) -> str:
         lines = ["{:14}{:>7}{:>16}{:>18}{:>9}".format(*cells) for cells in (_HEADER, *map(_cells, self.bins))]
@@ -192,20 +192,20 @@ class Reliability(Tabular):
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))
-        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only notebooks need it)
 
         table = html_table(_HEADER, [*map(_cells, self.bins)], f"{self._summary()}; {numbers}")
         return f"<div>{self.svg()}{table}</div>"
 
 
 def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
-    """The reliability diagrams of some forecasts in one, by label."""
+    """One picture with the reliability diagrams of several forecasts, by label."""
     from demur.drawing.confidence import ReliabilityBins, reliability_diagram  # noqa: PLC0415  (pictures are few)
     from demur.drawing.looks import look_at  # noqa: PLC0415
 
     series = []
-    for index, (label, each) in enumerate(forecasts.items()):
-        points = ((row.mean_predicted, row.fraction_correct, row.count) for row in each.bins)
+    for index, (label, table) in enumerate(forecasts.items()):
+        points = ((row.mean_predicted, row.fraction_correct, row.count) for row in table.bins)
         series.append(ReliabilityBins.of(label, look_at(index).style, points))
     axes = ("mean predicted", "fraction correct")
     return reliability_diagram(series, "Fraction correct against mean predicted.", axes)
@@ -237,12 +237,12 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
 
     if outcome is not None or clusters is not None:
         raise UserError("items bring their own outcomes and clusters: leave those out, and name a target")
-    usual = "correctness" if calibration is None else calibration.target
-    made, wanted = confidence_named(data, confidence, calibration), usual if target is None else target
-    way_out = f": calibrate it to be one (demur calibrate --method platt --variant {made.name})"
-    check_probabilities(data, made.name, made.values[data.answered], way_out)
-    outcome = {"loss": registered("target", wanted, TARGETS).values(data), "loss_name": wanted, "largest_loss": 1}
-    return Reliability.of(replace(grade(data, loss="zero_one", confidence=made), **outcome), n_bins)
+    default = "correctness" if calibration is None else calibration.target
+    scores, chosen = confidence_named(data, confidence, calibration), default if target is None else target
+    advice = f": calibrate it to be one (demur calibrate --method platt --variant {scores.name})"
+    check_probabilities(data, scores.name, scores.values[data.answered], advice)
+    outcome = {"loss": registered("target", chosen, TARGETS).values(data), "loss_name": chosen, "largest_loss": 1}
+    return Reliability.of(replace(grade(data, loss="zero_one", confidence=scores), **outcome), n_bins)
 
 
 def _cells(row: Bin) -> tuple[str, ...]:

@@ -1,7 +1,4 @@
-"""Resampling: one pass over one set of draws. Each view is drawn once per block, and every number is taken from it.
-
-No quantity is known here by name.
-"""
+"""Resampling: one pass over one set of draws. Each view is drawn once per block, and all its numbers are computed."""
 
 from __future__ import annotations
 
@@ -28,19 +25,19 @@ if TYPE_CHECKING:
 Columns = dict[str, Floats]
 Progress = Callable[[int, int], None]
 WeightsOf = Callable[[range, "Prepared | None"], "Floats | Tiles"]
-_BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
-_MOST_CELLS = 1 << 22  # 32 megabytes an array, where that is what 16 replicates take
+_BLOCK_CELLS = 1 << 17  # 1 MB per array: a block stays in the processor's cache
+_MOST_CELLS = 1 << 22  # at most 32 MB per array, for 16 replicates
 _LANES = 16
-_LARGE = 10**8  # units times resamples: some tenths of a second on one processor
+_LARGE = 10**8  # units times resamples: tenths of a second on one processor
 _KEPT = 3 << 20
 _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """Numbers wanted of a view: one number, or a row of numbers, per replicate under each name.
+    """Numbers to compute of a view: under each name one number, or a row of numbers, per replicate.
 
-    Of a curve, `coverages` that they are at are found all at once.
+    The operating points at all `coverages` of a curve are found in one sweep.
     """
 
     view: Any
@@ -76,12 +73,12 @@ class Plan:
             object.__setattr__(self, "seed", checked_seed(self.seed))
 
     def settled(self, units: int) -> Plan:
-        """The same plan with the number of threads that it takes for so many units."""
+        """The plan with its number of threads settled for this many units."""
         return replace(self, threads=self.threads or _threads(units * self.n_resamples))
 
 
 def _threads(cells: int) -> int:
-    """On how many threads to draw so many cells: all processors for large work, and one where starting more costs."""
+    """The number of threads: all processors for large work, one for small work."""
     if cells < _LARGE:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -117,13 +114,13 @@ def _check_drawn_alike(views: Sequence[Any]) -> None:
 
 
 def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
-    """What is asked, over bootstrap samples of the clusters: of every view, from the same draws."""
+    """The answers to every ask over bootstrap samples of the clusters, all views from the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
 
     def drawn(replicates: range, prepared: Prepared | None) -> Floats | Tiles:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
         if (elsewhere := getattr(asks[0].view, "elsewhere", None)) is not None:
-            by_workers: Floats = elsewhere.draws(replicates)  # in a form of theirs
+            by_workers: Floats = elsewhere.draws(replicates)  # in the workers' own form
             return by_workers
         tiles = prepared.drawn(plan.seed, replicates, clusters) if prepared and plan.strata is None else None
         return tiles or weights(plan.seed, np.asarray(replicates), clusters, plan.strata)
@@ -132,7 +129,7 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
 
 
 def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
-    """What is asked, with each cluster left out in turn; nothing where that would leave nothing."""
+    """The answers to every ask with each cluster left out in turn; empty for a single cluster."""
     clusters = len(asks[0].view.ids) if asks else 0
     if clusters <= 1:
         return [{} for _ in asks]
@@ -144,7 +141,7 @@ def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
 
 
 def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Plan) -> list[Columns]:
-    """The answers of every block of samples, put together in order."""
+    """The answers of all blocks of samples, concatenated in order."""
     if not asks or not total:
         return [{} for _ in asks]
     _check_drawn_alike([ask.view for ask in asks])
@@ -159,9 +156,9 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
     prepared, expected = prepared_kernel(), _expected(asks)
     threads = plan.threads or _threads(total * max(int(ask.view.cells) for ask in asks))
     size = plan.block or _block_size([ask.view for ask in asks], -(-total // threads), compiled=bool(prepared))
-    np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
+    np.empty(_KEPT)  # freed at once: the C allocator then keeps freed blocks, which saves a quarter of the time
     blocks: list[list[Columns]] = []
-    for block in _each(work, range(0, total, size), threads):
+    for block in _in_order(work, range(0, total, size), threads):
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
@@ -174,24 +171,24 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
 
 
 def _expected(asks: Sequence[Ask]) -> list[tuple[Any, list[Coverage]]]:
-    """The coverages that each view is asked about, in rising order."""
+    """The coverages at which each view is asked, in ascending order."""
     views = {id(ask.view): ask.view for ask in asks if ask.coverages}
-    coverages = [{each.text: each for ask in asks if id(ask.view) == key for each in ask.coverages} for key in views]
-    ordered = [sorted(each.values(), key=attrgetter("least_share")) for each in coverages]
+    coverages = [{at.text: at for ask in asks if id(ask.view) == key for at in ask.coverages} for key in views]
+    ordered = [sorted(of_view.values(), key=attrgetter("least_share")) for of_view in coverages]
     return list(zip(views.values(), ordered, strict=True))
 
 
-def _block_size(views: Sequence[Any], wanted: int, *, compiled: bool) -> int:
-    """How many replicates to draw at a time: so few that their arrays stay near the processor, so many that it pays.
+def _block_size(views: Sequence[Any], most: int, *, compiled: bool) -> int:
+    """How many replicates to draw at a time, so that their arrays stay in the processor's cache.
 
-    numpy has arrays of all cells, the kernel only of the clusters.
+    The arrays of numpy hold all cells, those of the kernel only the clusters.
     """
     cells = max(int(view.cells) for view in views)
-    near = _BLOCK_CELLS // (len(views[0].ids) if compiled else cells)
-    size = max(1, min(near, _MOST_CELLS // cells), min(_LANES, _MOST_CELLS // cells))
-    if compiled:  # which takes replicates by the lanes it has
-        size = -(-min(size, wanted) // _LANES) * _LANES
-    return min(size, wanted)
+    cached = _BLOCK_CELLS // (len(views[0].ids) if compiled else cells)
+    size = max(1, min(cached, _MOST_CELLS // cells), min(_LANES, _MOST_CELLS // cells))
+    if compiled:  # the kernel processes whole lanes of replicates
+        size = -(-min(size, most) // _LANES) * _LANES
+    return min(size, most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +200,7 @@ class DrawnWeights:
 
     @classmethod
     def of(cls, weights: Any, prepared: Any) -> DrawnWeights:
-        """Of weights in either form."""
+        """From weights as rows, or as tiles of the kernel."""
         if prepared is None:
             return cls(weights)
         if isinstance(weights, np.ndarray):
@@ -218,19 +215,19 @@ class DrawnWeights:
 
 
 def _sample(view: Any, drawn: DrawnWeights, samples: dict[int, Any]) -> Any:
-    """What a view draws, drawn once per block however many numbers are taken from it."""
+    """The sample that a view draws, drawn once per block whatever the number of asks."""
     if id(view) not in samples:
         members = getattr(view, "members", None)
         if members is not None:
-            samples[id(view)] = view.joined([_sample(one, drawn, samples) for one in members])
+            samples[id(view)] = view.joined([_sample(member, drawn, samples) for member in members])
         else:
             by_kernel = drawn.tiles is not None and getattr(view, "sweeps", False)
             samples[id(view)] = view.drawn(drawn.tiles if by_kernel else drawn.rows)
     return samples[id(view)]
 
 
-def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
-    """The blocks in order, on as many threads as are asked for."""
+def _in_order(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
+    """The blocks in order, computed on the requested number of threads."""
     if threads == 1:
         yield from map(work, starts)
         return
@@ -241,7 +238,7 @@ def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[A
 
 
 def _checked(given: Any, replicates: int) -> dict[str, Floats]:
-    """What a statistic gave, if it gave one number, or one row of numbers, per replicate under each name."""
+    """Check that a statistic returned one number, or one row of numbers, per replicate under each name."""
     if not isinstance(given, Mapping):
         raise UserError(f"a statistic gives a dict of arrays, not {literal(given)}")
     values = {str(name): np.asarray(value, dtype=np.float64) for name, value in given.items()}

@@ -1,4 +1,4 @@
-"""Rows: a number wanted of a view, with its identity; and what is taken of it in every replicate."""
+"""Rows and contrasts: numbers of views with their keys, and what is computed of them in every replicate."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from demur.types import Flags, Floats
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A number with its identity: a view, a function of what the view draws, and how intervals of it are made.
+    """A number with its key: a view, a function of the view's samples, and how its intervals are computed.
 
-    `rule` is for the number, `contrast_rule` for a difference of it from another row; what they look at is `counted`.
-    `entries` are what the clusters hold. `influence` gives how much each cluster moves the number in the data as they
-    are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums
-    knows its uncertainty itself. `held` says which clusters hold any of its units, None if all do. A row that is not
-    `resampled` is a point alone, and a `side` is drawn for a difference alone and has no interval of its own. What
-    `must_vary` has no bootstrap interval where all draws are the same.
+    `rule` chooses the interval of the number and `contrast_rule` that of its differences, both from `counted`.
+    `entries` are the contents of the clusters. `influence` is the influence of each cluster on the number in the data,
+    and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums has its
+    own evidence. `held` are the clusters that hold any of its units, None if all do. A row that is not `resampled` has
+    no interval, and a `side` is drawn only for a difference. A row that `must_vary` has no bootstrap interval where
+    all draws are the same.
     """
 
     key: Key
@@ -62,11 +62,11 @@ class Row:
         quantity = measure.quantity
         rule, contrast_rule = quantity.intervals
         known, counted, table = quantity.influence is not None, view.counted(measure), view.own.table
-        made = None
+        ratio = None
         if quantity.sums is not None:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
-            made = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
+            ratio = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
         held = view.own.held
         return cls(
             key,
@@ -76,8 +76,8 @@ class Row:
             float(measure(view.exact())),
             rule,
             contrast_rule,
-            counted=made.counted if made and not quantity.loss_free else counted,
-            ratio=made,
+            counted=ratio.counted if ratio and not quantity.loss_free else counted,
+            ratio=ratio,
             held=None if held.all() else held,
             entries=view.own.entries,
             influence=cache(lambda: measure.influence(view.sample)[:, 0]) if known else None,
@@ -87,22 +87,22 @@ class Row:
 
     @property
     def clusters(self) -> int:
-        """How many clusters are drawn."""
+        """The number of clusters that are drawn."""
         return len(self.view.ids)
 
     @property
     def holding(self) -> int:
-        """How many clusters hold any of its units."""
+        """The number of clusters that hold any of its units."""
         return self.clusters if self.held is None else int(self.held.sum())
 
     @property
     def rests_on_one(self) -> bool:
-        """Whether all of its units are in one cluster among several, which does not tell how others would move it."""
+        """Whether all of its units are in one of several clusters, so that its variation is unknown."""
         return self.holding == 1 and self.clusters > 1
 
     @property
     def curve_view(self) -> CurveView | None:
-        """The curve the number is of, where it is of one that is not cut where others end."""
+        """The view of a number of one curve; None where it is cut at a common coverage."""
         return self.view if isinstance(self.view, CurveView) else None
 
     @cached_property
@@ -112,21 +112,21 @@ class Row:
 
     @property
     def coverages(self) -> tuple[Coverage, ...]:
-        """Where the curve is looked at, if it is at a coverage."""
+        """The coverage of a number at a coverage of one curve."""
         at = self.measure.coverage
         return () if at is None or self.curve_view is None else (at,)
 
     def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
-        """Everything a block of replicates is asked for; an error in each only where an interval needs it."""
-        taken = {"value": self.number(sample)}
-        if self.held is not None:  # a draw that holds none of the units has no number
-            taken["value"] = np.where(self.held @ sample.weights > 0, taken["value"], np.nan)
+        """The columns to compute in a block of replicates; standard errors only where an interval needs them."""
+        columns = {"value": self.number(sample)}
+        if self.held is not None:  # undefined in a draw without any of the units
+            columns["value"] = np.where(self.held @ sample.weights > 0, columns["value"], np.nan)
         if self.influences is not None and ("errors" in needs or self._rule_needs_errors):
-            taken["error"] = errors_of_squares(sample.squares(self.influences(sample)), self.holding)
+            columns["error"] = errors_of_squares(sample.squares(self.influences(sample)), self.holding)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
-            taken |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
-        return taken
+            columns |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Contrast:
         return self.row.point - self.subtracted.point
 
     def influence(self) -> Floats | None:
-        """A cluster moves a difference by as much as it moves the two sides apart."""
+        """The influence of each cluster on the difference: that on the row minus that on the subtracted row."""
         if self.row.influence is None or self.subtracted.influence is None:
             return None
         return self.row.influence() - self.subtracted.influence()
@@ -168,7 +168,7 @@ class Contrast:
 
     @property
     def rests_on_one(self) -> bool:
-        """Whether all of a side is in one cluster among several, which does not tell how others would move it."""
+        """Whether all units of a side are in one of several clusters, so that its variation is unknown."""
         return self.row.rests_on_one or self.subtracted.rests_on_one
 
     @property
@@ -179,11 +179,11 @@ class Contrast:
     @property
     def has_errors(self) -> bool:
         """Whether there is a standard error of the difference in each replicate."""
-        return self._apart is not None or None not in (self.row.influences, self.subtracted.influences)
+        return self._sum_differences is not None or None not in (self.row.influences, self.subtracted.influences)
 
     @cached_property
-    def _apart(self) -> tuple[Floats, Floats] | None:
-        """Of two means over the same units: by how much the clusters' sums differ, and how many units they are of."""
+    def _sum_differences(self) -> tuple[Floats, Floats] | None:
+        """For two means over the same units: the differences of the clusters' sums, and their counts."""
         if self.row.sums is None or self.subtracted.sums is None:
             return None
         (total, count), (other, other_count) = self.row.sums(), self.subtracted.sums()
@@ -191,7 +191,7 @@ class Contrast:
 
     @property
     def comparable(self) -> bool:
-        """Whether the difference can favour one of the sides: both are measured alike, and one way is better."""
+        """Whether the difference can favour a side: both are measured over the same range, and one way is better."""
         quantity, target = self.row.measure.quantity, self.row.measure.coverage
         if not quantity.judged:
             return False
@@ -208,9 +208,9 @@ class Contrast:
 
     def columns(self, samples: Sequence[Any]) -> dict[str, Any]:
         """The standard error of the difference in each replicate of both sides."""
-        if self._apart is not None:
+        if self._sum_differences is not None:
             moved = self.row.number(samples[0]) - self.subtracted.number(samples[1])
-            return {"error": errors_of_difference(*self._apart, moved, samples[0].weights)}
+            return {"error": errors_of_difference(*self._sum_differences, moved, samples[0].weights)}
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
         apart = samples[0].difference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
@@ -218,15 +218,15 @@ class Contrast:
 
     @property
     def counted(self) -> Counted:
-        """How many clusters differ between the sides; a difference of two numbers in [a, b] is in [a − b, b − a]."""
+        """The number of clusters that differ, and the range: a difference of numbers in [a, b] is in [a − b, b − a]."""
         low = max(self.row.counted.low, self.subtracted.counted.low)
         width = min(self.row.counted.high, self.subtracted.counted.high) - low
         sides = self.row.counted, self.subtracted.counted
         varies = any(side.varies for side in sides)
-        if self.row.ratio is not None:  # which may vary by its denominator alone
+        if self.row.ratio is not None:  # a ratio may vary by its denominator only
             varies = varies and any(side.number for side in sides)
-        what = "discordant_clusters" if self.of_systems else "informative_clusters"
-        return Counted(what, self.discordant, varies, -width, width)
+        kind = "discordant_clusters" if self.of_systems else "informative_clusters"
+        return Counted(kind, self.discordant, varies, -width, width)
 
 
 def difference(values: Mapping[str, Floats], subtracted: Mapping[str, Floats]) -> Floats:
@@ -236,17 +236,17 @@ def difference(values: Mapping[str, Floats], subtracted: Mapping[str, Floats]) -
     return np.asarray(values["value"] - subtracted["value"])
 
 
-def baseline_of(systems: Mapping[str, Any], wanted: str | None) -> str:
+def baseline_of(systems: Mapping[str, Any], requested: str | None) -> str:
     """The system the others are compared with: the first if none is named."""
-    if wanted is not None and wanted not in systems:
-        raise unknown("system", wanted, systems)
-    return next(iter(systems), "") if wanted is None else wanted
+    if requested is not None and requested not in systems:
+        raise unknown("system", requested, systems)
+    return next(iter(systems), "") if requested is None else requested
 
 
 def contrasts_with(
     rows: list[Row], baseline: str, allowed: Callable[[Row, Row], bool] = lambda _row, _other: True
 ) -> Iterator[Contrast]:
-    """Every number of a system that the baseline has too, where a difference of the two means something."""
+    """The difference from the baseline of every number that both have, where `allowed`."""
     by_key = {row.key: row for row in rows}
     differing = cache(lambda entries, others: discordant(entries(), others()))
     for row in rows:
@@ -259,14 +259,14 @@ def contrasts_with(
 
 
 def all_pairs(rows: Sequence[Row], contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """One number of several systems, every two of them once: as a contrast that is there already, or as a new one.
+    """One number of several systems, every pair once: the existing contrast, or a new one.
 
-    Of a new one the later name is subtracted from, so that the order systems are given in changes no key.
+    A new one subtracts the name that sorts first, so that the order of systems changes no key.
     """
-    there = {frozenset((each.row.key, each.subtracted.key)): each for each in contrasts}
+    existing = {frozenset((contrast.row.key, contrast.subtracted.key)): contrast for contrast in contrasts}
     pairs = []
     for other, row in combinations(sorted(rows, key=lambda row: row.key.system), 2):
-        known = there.get(frozenset((row.key, other.key)))
+        contrast = existing.get(frozenset((row.key, other.key)))
         key = replace(row.key, minus=Minus("system", other.key.system))
-        pairs.append(known or Contrast(key, row, other, discordant(row.entries(), other.entries())))
+        pairs.append(contrast or Contrast(key, row, other, discordant(row.entries(), other.entries())))
     return pairs

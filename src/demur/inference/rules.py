@@ -1,7 +1,7 @@
-"""Rules: which interval is recommended for a number. Each was measured to cover (docs/coverage.md).
+"""Rules: which interval is recommended for a number. The coverage of each was measured (docs/coverage.md).
 
-A rule looks at counts in the data and at what the number is, never at a replicate or at how many there are, so that
-more resamples sharpen an interval and cannot change its kind. What it counted is written beside the interval.
+A rule depends on counts in the data and on the value of the number, never on the replicates, so that more resamples
+cannot change the method. The count is recorded with the interval.
 """
 
 import math
@@ -17,10 +17,10 @@ ENOUGH_TO_STUDENTISE = 10
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a rule may look at: how many clusters bear on a number, counted by what they hold, and what it can be.
+    """What a rule depends on: the `number` of clusters of a kind (`what`) that bear on a number, and its range.
 
-    `varies` is False where nothing can vary because no answer has a loss. Ends are cut off at `low` and `high`, what
-    the number can be in any population; a number whose `low` is 0 has a log scale.
+    `varies` is False where no answer has a loss. Intervals are clipped to `low` and `high`, the possible range of the
+    number; a number whose `low` is 0 has a log scale.
     """
 
     what: str = "clusters"
@@ -46,7 +46,7 @@ PERFECT_ORDER = "perfect_order: the order cannot be better, and an interval woul
 
 
 def rule(name: str) -> Callable[[Rule], Rule]:
-    """Register a rule: from what was counted and the number to a method."""
+    """Register a rule, a function of the counts and the number that chooses a method."""
 
     def register(function: Rule) -> Rule:
         RULES[name] = function
@@ -70,7 +70,7 @@ def area(counted: Counted, _: float) -> Choice:
 
 @rule("excess")
 def excess(counted: Counted, number: float) -> Choice:
-    """As an area; one that can be negative has no log scale, and one that cannot and is 0 has one side only."""
+    """As for an area; none at 0 where the excess cannot be negative, as an interval would have one side only."""
     if number == 0 and counted.low >= 0 and counted.number:
         return Choice(why_none=PERFECT_ORDER)
     return area(counted, number)
@@ -84,13 +84,13 @@ def risk(counted: Counted, _: float) -> Choice:
 
 @rule("share_of_units")
 def share_of_units(_: Counted, __: float) -> Choice:
-    """On the logit scale; at 0 and 1 by how rare, at this level, another kind of cluster is."""
+    """On the logit scale; at 0 and 1 by the cluster bound."""
     return Choice("logit")
 
 
 @rule("ranked_pairs")
 def ranked_pairs(_: Counted, __: float) -> Choice:
-    """On the logit scale, with the degrees of freedom the data leave."""
+    """On the logit scale, with data-dependent degrees of freedom."""
     return Choice("analytic_logit")
 
 
@@ -132,18 +132,18 @@ def resampled_difference(counted: Counted, _: float) -> Choice:
 
 @rule("biased")
 def biased(_: Counted, __: float) -> Choice:
-    """None: in a replicate it is larger than in the sample, as in the sample it is larger than in truth."""
+    """None: resampling biases the number upwards, as sampling does."""
     return Choice(why_none="resampling makes it larger still: compare it with what a calibrated system would show")
 
 
 def recommended(name: str, evidence: Evidence, counted: Counted, level: float = 0.95) -> tuple[Interval | None, str]:
-    """The interval a rule recommends, cut off at what the number can be; or none, and why."""
+    """The interval that a rule recommends, clipped to the possible range; or None and the reason."""
     if name not in RULES:
         raise unknown("interval rule", name, RULES)
     choice = RULES[name](counted, evidence.point)
     if evidence.clusters == 1 and not choice.method:
         choice = Choice("percentile", choice.why_none)
-    made = interval(choice.method, evidence, level) if choice.method else None
-    if made is None:
+    computed = interval(choice.method, evidence, level) if choice.method else None
+    if computed is None:
         return None, choice.why_none
-    return replace(made, decided_by=counted.what, count=counted.number).within(counted.low, counted.high), ""
+    return replace(computed, decided_by=counted.what, count=counted.number).within(counted.low, counted.high), ""

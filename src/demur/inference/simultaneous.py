@@ -1,4 +1,4 @@
-"""Simultaneous intervals: of several differences at once, so that the one that stands out by luck is not believed."""
+"""Simultaneous intervals, which hold for a whole family of differences at once."""
 
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
@@ -21,15 +21,15 @@ def at_once(
 ) -> dict[Name, Interval]:
     """Intervals that hold for all of a family of differences at once: each is the number ± c standard errors.
 
-    c holds the largest deviation of the family in its share of the replicates (max-t). Few clusters leave too little
-    for that: each number then has a t interval at a level that a union of so many needs (Bonferroni). Of a family that
-    was decided on before the data were seen `number` is how many it holds, those included that turn out not to vary.
+    c is the quantile of the largest studentised deviation of the family over the replicates (max-t). With few clusters
+    each number has a t interval at the Bonferroni level instead. For a family that was fixed before the data were seen,
+    `number` is its size, including members that turn out not to vary.
     """
-    varying = {name: each for name, each in family.items() if _std_error(each[0]) > 0}
+    varying = {name: member for name, member in family.items() if _std_error(member[0]) > 0}
     largest = np.zeros(0)
     for evidence, _ in varying.values():
-        away = _deviations(evidence)
-        largest = np.maximum(largest, away) if len(largest) else away
+        deviations = _deviations(evidence)
+        largest = np.maximum(largest, deviations) if len(largest) else deviations
     critical, size = quantiles(largest, level)[0], max(number, len(varying), 1)
     intervals = {}
     for name, (evidence, counted) in family.items():
@@ -49,7 +49,7 @@ def _std_error(evidence: Evidence) -> float:
 
 
 def _deviations(evidence: Evidence) -> Floats:
-    """How many standard errors each replicate is from the number; 0 where it has no number or no error of its own."""
+    """The deviation of each replicate in standard errors; 0 where the replicate or its error is undefined."""
     away = np.abs(evidence.values - evidence.point)
     errors = evidence.replicate_std_error
     if evidence.std_error is None or errors is None:

@@ -77,7 +77,7 @@ def _newton(t: float, tails: float, degrees: float, bracket: tuple[float, float]
 
 
 def t_quantiles(probability: float, degrees: Floats) -> Floats:
-    """The same for many degrees of freedom at once, each at least 1, to about 13 digits.
+    """Quantiles for many degrees of freedom at once, each at least 1, to about 13 digits.
 
     Beyond 0 the tail is convex, so that Newton's method from the normal quantile, which is smaller, cannot overshoot.
 
@@ -144,7 +144,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def _beta_fractions(a: Floats, b: Floats, x: Floats) -> Floats:
-    """The same for arrays."""
+    """`_beta_fraction` for arrays."""
     c, d = np.ones(len(x)), 1 / (1 - (a + b) * x / (a + 1))
     fraction = d
     for m in range(1, 10_000):

@@ -1,4 +1,4 @@
-"""Views of sums: means, decisions and forecasts of units, held as sums within clusters, which can be drawn again."""
+"""Views of means, decisions and forecasts, stored as sums within clusters that can be resampled."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _EXACT_BITS = 52
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mean:
-    """A mean of one number a unit, among some of the units."""
+    """The mean of a number per unit, over some of the units."""
 
     values: Floats
     among: Flags
 
     @property
     def value(self) -> float:
-        """The mean itself: the sum is rounded once, in whatever order the units come; nan among none."""
-        taken = self.values[self.among].tolist()
-        return math.fsum(taken) / len(taken) if taken else math.nan
+        """The mean, rounded once whatever the order of the units; nan over no units."""
+        values = self.values[self.among].tolist()
+        return math.fsum(values) / len(values) if values else math.nan
 
 
 @dataclass(frozen=True, eq=False)
 class MeansView:
     """Means by name, as sums and counts within clusters. In a draw each is the weighted sum over the weighted count.
 
-    The sums are held to so many bits that adding them, weighted, is exact: the result cannot depend on the order a
-    matrix product adds in, and with it on the number of threads or of replicates in a block.
+    The sums are rounded so that adding them, weighted, is exact: the result cannot depend on the order of summation in
+    a matrix product, nor on the number of threads or the size of a block.
     """
 
     ids: Sequence[int | str]
@@ -75,26 +75,26 @@ class MeansView:
         return {name: np.array([mean.value]) for name, mean in self.means.items()}
 
     def sums(self, names: Sequence[Hashable]) -> tuple[Floats, Floats]:
-        """The sums and counts of some of the means (a column each) in each cluster (a row), of those that are there."""
-        index = [place for place, name in enumerate(self.means) if name in names]
+        """Sums and counts of the named means, one row per cluster and one column per mean that has any units."""
+        index = [number for number, name in enumerate(self.means) if name in names]
         total, count = self.total[:, index], self.count[:, self.count_of[index]]
-        there = count.any(axis=0)
-        return total[:, there], count[:, there]
+        counted = count.any(axis=0)
+        return total[:, counted], count[:, counted]
 
     def column(self, name: Hashable) -> tuple[Floats, Floats]:
         """The sum and the count of one mean in each cluster."""
-        place = [*self.means].index(name)
-        return self.total[:, place], self.count[:, self.count_of[place]]
+        index = [*self.means].index(name)
+        return self.total[:, index], self.count[:, self.count_of[index]]
 
     def influence(self, names: Sequence[Hashable]) -> Floats:
-        """How much each cluster moves the mean of some of the means, of those that are there."""
+        """The influence of each cluster on the mean of the named means that have any units."""
         total, count = self.sums(names)
-        everywhere = count.sum(axis=0)
-        apart = (total - total.sum(axis=0) / everywhere * count) / everywhere
-        return np.asarray(apart.sum(axis=1) / max(apart.shape[1], 1))
+        units = count.sum(axis=0)
+        influences = (total - total.sum(axis=0) / units * count) / units
+        return np.asarray(influences.sum(axis=1) / max(influences.shape[1], 1))
 
     def entries(self, names: Sequence[Hashable]) -> Floats:
-        """What the clusters hold of some of the means, a cluster a row."""
+        """The sums and counts of the named means, one row per cluster."""
         return np.column_stack([np.arange(len(self.ids)), *self.sums(names)])
 
     def drawn(self, weights: Floats) -> DrawnMeans:
@@ -131,7 +131,7 @@ def exactly_addable(sums: Floats) -> Floats:
 
 
 def mean_over(columns: Sequence[Floats]) -> Floats:
-    """The mean of several numbers in every draw, of those that are there; nan where none is."""
+    """The mean of several numbers in every draw, ignoring nan; nan where all are."""
     stacked = np.stack(columns)
     defined = ~np.isnan(stacked)
     return over(np.where(defined, stacked, 0.0).sum(axis=0), defined.sum(axis=0))
@@ -157,7 +157,7 @@ class DecisionView:
         return len(self.ids)
 
     def entries(self) -> Floats:
-        """What the clusters hold, a cluster a row."""
+        """The counts of the clusters, one row per cluster."""
         return np.column_stack([np.arange(len(self.ids)), self.counts])
 
     def exact(self) -> EvidenceDecision:
@@ -197,7 +197,7 @@ class ForecastsView:
         return self.forecasts
 
     def entries(self) -> Floats:
-        """What the clusters hold, a forecast a row."""
+        """The forecasts with their clusters, one row per forecast."""
         return np.column_stack([self.cluster, self.probability, self.outcome])
 
     @property
@@ -206,7 +206,7 @@ class ForecastsView:
         return np.repeat(self.levels, np.diff(np.append(self.starts, len(self.cluster))))
 
     def influence(self, quantity: Quantity) -> Floats:
-        """How much each cluster moves a number of pairs of forecasts, one that came true and one that did not."""
+        """The influence of each cluster on a quantity of pairs of one positive and one negative forecast."""
         assert quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
         step = np.searchsorted(self.levels, self.probability)
         influence: Floats = quantity.influence(step, self.cluster, self.outcome, 1 - self.outcome, len(self.ids))

@@ -1,4 +1,4 @@
-"""Uncertainty: from rows and contrasts to estimates, all from one pass over one set of draws."""
+"""Estimation: from rows and contrasts to estimates with intervals, in one pass over one set of draws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from demur.inference.simultaneous import at_once
 from demur.inference.student import t_tails
 from demur.inference.views import CurveView, JointView, SharedView
 
-ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
+ROUNDING = 1e-12  # a smaller difference in a replicate is a tie
 POINT_ONLY = "reported without an interval"
 SIDE_ONLY = "drawn for a difference alone"
 SAME = "it is the same in every draw, or given by convention"
@@ -32,7 +32,7 @@ SAME = "it is the same in every draw, or given by convention"
 class Request:
     """One more interval of every number, beside the recommended one: by a method, at a level.
 
-    What the `further` methods need is kept as well, so that `Estimate.interval` can make each of them.
+    What the `further` methods need is computed as well, for `Estimate.interval`.
     """
 
     method: str = "recommended"
@@ -48,7 +48,7 @@ class Request:
 
     @classmethod
     def of(cls, methods: str | Sequence[str] | None, level: float | None) -> Request | None:
-        """What was asked for, of several methods by the first; nothing where neither a method nor a level was."""
+        """The request for these methods, of which the first is `requested`; None without a method and a level."""
         if methods is None and level is None:
             return None
         names = tuple(methods) if isinstance(methods, (tuple, list)) else (methods,)
@@ -64,7 +64,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Headline:
-    """The number that systems are compared by (a key of no system), and the pairs of systems that it ranks, if any."""
+    """The number that systems are compared by (a key without a system), and the pairs of systems it ranks."""
 
     number: Key
     pairs: Sequence[Contrast] = ()
@@ -79,37 +79,37 @@ def estimated(
     asks: Sequence[Ask] = (),
     headline: Headline | None = None,
 ) -> tuple[list[Estimate], list[Columns]]:
-    """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws.
+    """Estimate every row and contrast, and answer the further `asks` from the same draws.
 
-    With a `headline`, all differences that can favour a system get an interval that holds for all of them at once; but
-    one of that number, if it is the only one, and the pairs that it ranks, whose intervals hold for all those pairs.
+    With a `headline`, all differences that can favour a system get simultaneous intervals. There are two exceptions: a
+    single difference of the headline number needs none, and ranked pairs have intervals that hold for all those pairs.
     """
     pairs_ranked = headline.pairs if headline else ()
-    known = set(map(id, contrasts))
-    compared = [*contrasts, *(pair for pair in pairs_ranked if id(pair) not in known)]
+    listed = set(map(id, contrasts))
+    compared = [*contrasts, *(pair for pair in pairs_ranked if id(pair) not in listed)]
     drawn_rows = [row for row in rows if row.resampled]
     needs: frozenset[str] = request.needs if request else frozenset()
-    family = [each for each in contrasts if headline is not None and each.of_systems and each.comparable]
+    family = [pair for pair in contrasts if headline is not None and pair.of_systems and pair.comparable]
     judged = set(map(id, [*family, *pairs_ranked]))
-    pairs = [each for each in compared if each.has_errors and ("errors" in needs or id(each) in judged)]
-    wanted = [Ask(row.view, partial(row.columns, needs=needs), row.coverages) for row in drawn_rows]
-    wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
-    answers = resampled([*wanted, *asks], plan)
-    alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
-    by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
-    by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
+    pairs = [pair for pair in compared if pair.has_errors and ("errors" in needs or id(pair) in judged)]
+    requests = [Ask(row.view, partial(row.columns, needs=needs), row.coverages) for row in drawn_rows]
+    requests += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
+    answers = resampled([*requests, *asks], plan)
+    jackknifed = left_out(requests[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
+    by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, jackknifed, strict=False)}
+    by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(requests)], strict=True))
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
-    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in compared]
+    differences = [_contrast(pair, by_row, by_pair.get(id(pair), {}), request) for pair in compared]
     if headline is not None:
         joint = _judged(differences, family, headline)
         differences = [_with_simultaneous(row, joint.get(row.key)) for row in differences]
-    return singles + differences, answers[len(wanted) :]
+    return singles + differences, answers[len(requests) :]
 
 
 def _judged(differences: Sequence[Estimate], family: Sequence[Contrast], headline: Headline) -> dict[Key, Interval]:
-    """The intervals that decide more than one difference; a single one of the headline number needs none."""
+    """The simultaneous intervals by key; a single difference of the headline number needs none."""
     joint = _joint(differences, family)
-    named = [each.key for each in family if replace(each.key, system="", minus=None) == headline.number]
+    named = [contrast.key for contrast in family if replace(contrast.key, system="", minus=None) == headline.number]
     if len(named) == 1:
         joint.pop(named[0], None)
     number = len(headline.pairs)
@@ -117,18 +117,20 @@ def _judged(differences: Sequence[Estimate], family: Sequence[Contrast], headlin
 
 
 def _joint(differences: Sequence[Estimate], family: Sequence[Contrast], *, number: int = 0) -> dict[Key, Interval]:
-    """Intervals that hold for a family of differences at once, of those that have one at all."""
-    known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
-    judged = {each.key: (known[each.key], each.counted) for each in family if each.key in known}
+    """Simultaneous intervals of a family of differences, for those that have an interval."""
+    evidence = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
+    judged = {
+        contrast.key: (evidence[contrast.key], contrast.counted) for contrast in family if contrast.key in evidence
+    }
     return at_once(judged, number=number)
 
 
 def _with_simultaneous(row: Estimate, at_once: Interval | None) -> Estimate:
-    """An interval that holds for many numbers at once is no shorter than the one that holds for this."""
-    usual = row.recommended
-    if at_once is None or usual is None:
+    """Add a simultaneous interval, widened where needed to contain the recommended one."""
+    single = row.recommended
+    if at_once is None or single is None:
         return row
-    low, high = min(at_once.low, usual.low), max(at_once.high, usual.high)
+    low, high = min(at_once.low, single.low), max(at_once.high, single.high)
     return replace(row, simultaneous=replace(at_once, low=low, high=high))
 
 
@@ -139,19 +141,19 @@ def judged_together(rows: Sequence[Estimate], family: Mapping[Key, Counted]) -> 
     return [_with_simultaneous(row, joint.get(row.key)) for row in rows]
 
 
-def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
-    values = drawn.get("value", np.zeros(0))
+def _single(row: Row, columns: Columns, left: Columns, request: Request | None) -> Estimate:
+    values = columns.get("value", np.zeros(0))
     if row.side:
         dropped = Evidence(row.point, values, row.holding).drop_rate
-        return Estimate(row.key, row.point, drop_rate=dropped, no_interval=SIDE_ONLY, **_operating_point(row, drawn))
+        return Estimate(row.key, row.point, drop_rate=dropped, no_interval=SIDE_ONLY, **_operating_point(row, columns))
     influence = row.influence() if row.influence is not None and row.resampled else None
     evidence = Evidence(
         point=row.point,
         values=values,
         clusters=row.holding,
         influence=influence if influence is None or row.held is None else influence[row.held],
-        replicate_std_error=drawn.get("error"),
-        left_out=alone.get("value"),
+        replicate_std_error=columns.get("error"),
+        left_out=left.get("value"),
         two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention and not row.rests_on_one,
         largest=row.view.largest if isinstance(row.view, CurveView) else math.nan,
     )
@@ -170,12 +172,12 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
         upper_bound=_upper_bound(row),
         by_convention=row.by_convention,
-        **_operating_point(row, drawn),
+        **_operating_point(row, columns),
     )
 
 
 def _varying(evidence: Evidence) -> Evidence:
-    """A number that is the same in every draw has no interval, if it must vary."""
+    """The evidence, without a two-sided interval where all draws are the same."""
     reached = evidence.reached
     if evidence.clusters == 1 or (len(reached) and reached.max() - reached.min() > ROUNDING):
         return evidence
@@ -183,8 +185,8 @@ def _varying(evidence: Evidence) -> Evidence:
 
 
 def _uncertainty(evidence: Evidence, rule: str, counted: Counted, request: Request | None) -> dict[str, Any]:
-    """What follows from the replicates of a number, and from how much each cluster moves it."""
-    usual, why_none = recommended(rule, evidence, counted)
+    """The fields of an estimate that follow from the evidence."""
+    best, reason = recommended(rule, evidence, counted)
     requested, problem = None, ""
     if request is not None:
         try:
@@ -198,11 +200,11 @@ def _uncertainty(evidence: Evidence, rule: str, counted: Counted, request: Reque
         "value": evidence.point,
         "std_error": evidence.bootstrap_std_error,
         "percentile": interval("percentile", evidence),
-        "recommended": usual,
+        "recommended": best,
         "requested": requested,
         "not_requested": problem,
         "drop_rate": evidence.drop_rate,
-        "no_interval": "" if usual else _why_no_interval(evidence) or why_none or SAME,
+        "no_interval": "" if best else _why_no_interval(evidence) or reason or SAME,
         "evidence": evidence,
     }
 
@@ -216,7 +218,7 @@ def _why_no_interval(evidence: Evidence) -> str:
 
 
 def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
-    """The coverage a number is measured at, the threshold there; how often a replicate has another, or ends first."""
+    """The coverage and threshold of a number, and how often a replicate has another threshold or ends before."""
     parts: dict[str, Any] = {}
     if "ends_before" in drawn:
         parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
@@ -236,7 +238,7 @@ def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
 
 
 def _upper_bound(row: Row) -> float | None:
-    """One-sided, at 95 %: where no cluster shows an error, as large as error-prone clusters could make it."""
+    """The one-sided 95 % bound of a number without any observed error, by the cluster bound."""
     view, bound = row.curve_view, row.measure.quantity.bound
     if view is None or bound is None or view.varies or not row.resampled:
         return None
@@ -249,11 +251,11 @@ def _upper_bound(row: Row) -> float | None:
 def _contrast(
     contrast: Contrast, drawn: Mapping[int, tuple[Columns, Columns]], errors: Columns, request: Request | None
 ) -> Estimate:
-    (values, alone), (other_values, other_alone) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
+    (values, left), (other_values, other_left) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
     row = contrast.row
-    left_out_of_both = difference(alone, other_alone) if alone else None
-    apart = difference(values, other_values)
-    evidence = contrast.evidence(apart, replicate_std_error=errors.get("error"), left_out=left_out_of_both)
+    left_out_of_both = difference(left, other_left) if left else None
+    replicates = difference(values, other_values)
+    evidence = contrast.evidence(replicates, replicate_std_error=errors.get("error"), left_out=left_out_of_both)
     if row.must_vary != "never":
         evidence = _varying(evidence)
     parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request)
@@ -269,11 +271,11 @@ def _contrast(
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)
 
 
-def _p_value(evidence: Evidence, usual: Interval | None) -> float:
-    """The level that the recommended interval just leaves out 0 at, taken from 1; nan where there is no interval."""
-    if usual is None or evidence.clusters == 1:
+def _p_value(evidence: Evidence, interval: Interval | None) -> float:
+    """The two-sided p-value that corresponds to the recommended interval; nan where there is none."""
+    if interval is None or evidence.clusters == 1:
         return math.nan
-    by_influence = usual.method == "analytic" and evidence.std_error is not None
+    by_influence = interval.method == "analytic" and evidence.std_error is not None
     error = evidence.std_error if by_influence else evidence.bootstrap_std_error
     degrees = evidence.degrees if by_influence else evidence.clusters - 1
     return t_tails(evidence.point / error, degrees) if error else float(evidence.point == 0)

@@ -1,7 +1,6 @@
-"""Views: facts as small tables per cluster, which can be drawn again. A draw gives every cluster a weight.
+"""Views: facts as small tables per cluster that can be resampled. A draw gives every cluster a weight.
 
-A view answers `exact()`, what its quantities are numbers of in the data as they are, and `drawn(weights)`, the same for
-a block of bootstrap replicates.
+Quantities are functions of `exact()`, the data themselves, and of `drawn(weights)`, a block of bootstrap replicates.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from demur.types import Flags, Floats, Integers
 
 
 class View(Protocol):
-    """Anything whose clusters can be drawn again."""
+    """Anything whose clusters can be resampled."""
 
     @property
     def ids(self) -> Sequence[int | str]:
@@ -39,10 +38,10 @@ class View(Protocol):
         """How wide the arrays of one replicate are."""
 
     def exact(self) -> Any:
-        """What quantities are numbers of, in the data as they are."""
+        """The sample of the data, of which quantities are functions."""
 
     def drawn(self, weights: Floats) -> Any:
-        """The same in replicates that hold each cluster as often as a row of weights says."""
+        """The sample of replicates that hold each cluster as often as a row of weights says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class CurveView:
 
     @classmethod
     def of(cls, graded: Graded) -> CurveView:
-        """Sort the confidences once, for both."""
+        """Sort the confidences once, for curve and table."""
         curve = Curve.of(graded)
         if graded.items is not None and graded.items.elsewhere is not None:
             view: CurveView = graded.items.elsewhere.view(graded, curve)
@@ -79,12 +78,12 @@ class CurveView:
     sweeps: ClassVar[bool] = True
 
     def drawn(self, weights: Floats | Weights) -> Replicates:
-        """The curves of the replicates; the weights may have the form of an engine's own."""
+        """The curves of the replicates; weights may also be tiles of an engine."""
         return Replicates.of(self.table, weights)
 
     @property
     def own(self) -> CurveView:
-        """The view itself; of several that are cut at a common coverage, the one a number is of."""
+        """The view itself; of a `SharedView`, the member that a number is of."""
         return self
 
     @cached_property
@@ -96,27 +95,27 @@ class CurveView:
 
     @cached_property
     def first_losses(self) -> Integers:
-        """The plateaus at which clusters first hold a loss, ascending: of each cluster that holds one at all."""
-        clusters, held = self.graded.clusters, self.graded.loss != 0
+        """The plateau of the first loss of each cluster that has one, in ascending order."""
+        clusters, wrong = self.graded.clusters, self.graded.loss != 0
         owner = np.arange(self.graded.answered) if clusters is None else clusters.of_answer
         first = np.full(len(self.ids), len(self.curve))
-        np.minimum.at(first, owner[held], self.curve.plateau[held])
+        np.minimum.at(first, owner[wrong], self.curve.plateau[wrong])
         return np.sort(first[first < len(self.curve)])
 
     @property
     def varies(self) -> bool:
-        """Whether losses vary at all: without an error every replicate is 0, which is not an interval."""
+        """Whether any answer has a loss: otherwise all replicates are 0 and there is no interval."""
         return len(self.first_losses) > 0 or len(self.ids) == 1
 
     def counted(self, measure: Measure, cut: Coverage | None = None) -> Counted:
-        """How many clusters hold a loss in the range of a number, and what it can be in any population.
+        """The number of clusters with a loss in the range of a number, and the number's possible range.
 
-        An area that is cut between two operating points leans on the losses of the second one too.
+        An area that is cut between two operating points depends on the losses of the second one too.
         """
-        place = len(self.curve)
+        last = len(self.curve)
         if (end := cut or measure.coverage) is not None:
-            place = int(np.searchsorted(self.curve.points.count, end.units_needed(self.curve.units)))
-        number = int(np.searchsorted(self.first_losses, place, side="right"))
+            last = int(np.searchsorted(self.curve.points.count, end.units_needed(self.curve.units)))
+        number = int(np.searchsorted(self.first_losses, last, side="right"))
         limits, table = measure.quantity.limits, self.table
         worst = math.inf if table.largest_loss is None else table.largest_loss / table.divisor
         low, high = limits(worst, float(measure.coverage or 1)) if limits else (-math.inf, math.inf)
@@ -127,7 +126,7 @@ class CurveView:
 
     @cached_property
     def held(self) -> Flags:
-        """Which clusters hold any of the units: all of them, unless the units are a part of those that were drawn."""
+        """The clusters that hold any of the units: all of them, unless the units are a group."""
         return np.asarray(self.table.cluster_units > 0)
 
     @cached_property
@@ -137,7 +136,7 @@ class CurveView:
         return float(units.max() / units.mean())
 
     def entries(self) -> Floats:
-        """What the clusters hold, an entry a row: cluster, confidence, number of answers, their loss."""
+        """The contents of the clusters, one row per entry: cluster, confidence, number of answers, their loss."""
         table, plateaus = self.table, self.table.plateaus
         clusters = np.arange(len(self.ids))
         answers = [plateaus.cluster, table.threshold[plateaus.step], plateaus.count, plateaus.loss / table.divisor]
@@ -158,9 +157,9 @@ def discordant(entries: Floats, others: Floats) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A sample, and the coverage several of them have in common: of a curve as it is, of replicates in units.
+    """A sample and the common coverage of several: a share for the curve of the data, units for replicates.
 
-    `least` says in which replicates each member is one that ends there.
+    `least` says in which replicates each member has the smallest Cmax.
     """
 
     own: Any
@@ -170,14 +169,14 @@ class Cut:
 
     @property
     def weights(self) -> Floats:
-        """How often each cluster (a row) is in each replicate."""
+        """The weight of each cluster (a row) in each replicate (a column)."""
         weights: Floats = self.own.weights
         return weights
 
     def difference(self, a: Floats, b: Floats) -> Floats:
         """Influences a − b of the clusters."""
-        apart: Floats = self.own.difference(a, b)
-        return apart
+        influences: Floats = self.own.difference(a, b)
+        return influences
 
     def squares(self, influence: Floats) -> Floats:
         """Σ u² over the clusters of each replicate, of their influences u."""
@@ -186,14 +185,14 @@ class Cut:
 
     @cached_property
     def moves(self) -> Floats:
-        """Influences on the common coverage: those on the least Cmax, the mean of them where several are least."""
+        """Influences on the common coverage: those on the smallest Cmax, averaged over ties."""
         moves = sum(on_coverage(sample) * ends for sample, ends in zip(self.members, self.least, strict=True))
         return np.asarray(moves / np.maximum(np.sum(self.least, axis=0), 1))
 
 
 @dataclass(frozen=True, eq=False)
 class JointView:
-    """Several views of the same clusters, drawn alike; a quantity is a number of all their samples."""
+    """Several views of the same clusters, drawn alike; a quantity is a function of all their samples."""
 
     members: tuple[Any, ...]
 
@@ -209,15 +208,15 @@ class JointView:
         return max(int(member.cells) for member in self.members)
 
     def exact(self) -> Any:
-        """What each of them is in the data."""
+        """The sample of the data of each member."""
         return [member.exact() for member in self.members]
 
     def drawn(self, weights: Floats) -> Any:
-        """What each of them is in every draw."""
+        """The replicates of each member."""
         return self.joined([member.drawn(weights) for member in self.members])
 
     def joined(self, samples: Sequence[Any]) -> Any:
-        """The same from samples that are drawn already."""
+        """The joint sample from samples of the members."""
         return samples
 
     @cached_property
@@ -228,7 +227,7 @@ class JointView:
 
 @dataclass(frozen=True, eq=False)
 class SharedView(JointView):
-    """One of several systems, cut at the coverage that all reach that answer, found anew in every replicate."""
+    """One of several systems, cut at the common coverage, which is recomputed in every replicate."""
 
     index: int
 
@@ -240,9 +239,9 @@ class SharedView(JointView):
 
     @cached_property
     def sharing(self) -> tuple[int, ...]:
-        """Which of them have the coverage in common: those that answer anything, if there are two; all otherwise."""
-        speaking = tuple(index for index, member in enumerate(self.members) if member.curve.defined)
-        return speaking if len(speaking) > 1 else tuple(range(len(self.members)))
+        """The members that determine the common coverage: those that answer anything if there are two, else all."""
+        answering = tuple(index for index, member in enumerate(self.members) if member.curve.defined)
+        return answering if len(answering) > 1 else tuple(range(len(self.members)))
 
     @cached_property
     def reached(self) -> Coverage | None:
@@ -255,23 +254,23 @@ class SharedView(JointView):
         return Cut(self.own.curve, self.reached) if self.reached else Cut(Curve.empty(self.own.curve), None)
 
     def joined(self, samples: Sequence[Replicates]) -> Cut:
-        """The replicates of the system, cut where the first of those that answer ends."""
+        """The replicates of the system, cut at the smallest Cmax of those that answer."""
         sharing = [samples[index] for index in self.sharing]
         common = np.minimum.reduce([sample.answered for sample in sharing])
         return Cut(samples[self.index], common, sharing, [sample.answered == common for sample in sharing])
 
     def counted(self, measure: Measure) -> Counted:
-        """How many clusters hold a loss up to the common coverage, and what the number can be."""
+        """The number of clusters with a loss up to the common coverage, and the number's possible range."""
         counted = self.own.counted(measure, self.reached)
         return counted if self.reached else replace(counted, number=0)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupView(SharedView):
-    """One of several groups of units, to be cut at the coverage all of them reach that answer anything at all.
+    """One of several groups of units, cut at the smallest Cmax of the groups that answer anything.
 
-    Groups have different numbers of units: the common coverage is a share, which in a replicate is found among the
-    groups it holds.
+    Groups have different numbers of units, so the common coverage is a share; in a replicate it is taken over the
+    groups that the replicate holds.
     """
 
     @cached_property
@@ -281,11 +280,11 @@ class GroupView(SharedView):
         return Coverage.of(min(reached)) if reached else None
 
     def joined(self, samples: Sequence[Replicates]) -> Cut:
-        """The replicates of the group, cut where the first of all ends."""
-        answered, units = (np.stack([getattr(each, name) for each in samples]) for name in ("answered", "units"))
+        """The replicates of the group, cut at the smallest Cmax of all groups."""
+        answered, units = (np.stack([getattr(sample, name) for sample in samples]) for name in ("answered", "units"))
         shares = np.where(answered > 0, answered / units, np.inf)
         first = np.argmin(shares, axis=0), np.arange(shares.shape[1])
-        # Products of whole numbers are exact, and so is a quotient that is a whole number.
+        # Products of integers are exact, and so is a quotient that is an integer.
         common = answered[first] * units[self.index] / units[first]
         least = (answered * units[first] == answered[first] * units) & (answered > 0)
         return Cut(samples[self.index], common, samples, [*least])

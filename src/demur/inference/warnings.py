@@ -1,4 +1,4 @@
-"""Warnings: what a reader of a result must know about it, as data. They are worded where they are shown."""
+"""Warnings about results, as data: codes, the numbers they apply to, and parameters of their sentences."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ OFTEN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of warning: what it is about (nothing: the number itself), and its sentence.
+    """A kind of warning: its subject (empty: the number itself) and its sentence.
 
-    A `sample` warning is about the clusters themselves, whatever system or confidence is looked at. Where one of the
-    parameters `given` is there, the sentence is another.
+    A `sample` warning is about the clusters, whatever the system or confidence. `given` holds other sentences, each for
+    warnings that have the named parameter.
     """
 
     subject: str
@@ -149,9 +149,9 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ResultWarning:
-    """A warning: its code for machines, which numbers it is about, and what its sentence is made of.
+    """A warning: its code, the numbers it is about, and the parameters of its sentence.
 
-    One read from a file that words it already carries that `text`.
+    A warning read from a file may keep the file's `text`.
     """
 
     code: str
@@ -164,27 +164,27 @@ class ResultWarning:
         kind = KINDS.get(self.code)
         if self.text or kind is None:
             return self.text.replace("cluster", noun) if kind and "{noun}" in kind.sentence else self.text
-        words = next((text for name, text in kind.given.items() if name in self.parameters), kind.sentence)
-        plain = {
+        template = next((text for name, text in kind.given.items() if name in self.parameters), kind.sentence)
+        values = {
             name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
             for name, value in self.parameters.items()
         }
-        sentence = words.format(noun=noun, **plain)
+        sentence = template.format(noun=noun, **values)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property
     def subject(self) -> str:
-        """What it is about besides the columns of its pattern."""
+        """The subject of this kind of warning, besides the columns of its pattern."""
         return KINDS[self.code].subject if self.code in KINDS else ""
 
     @property
     def of_sample(self) -> bool:
-        """Whether it is about the clusters themselves."""
+        """Whether it is about the clusters, not about a system or confidence."""
         return self.code in KINDS and KINDS[self.code].sample
 
 
 def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
-    """Whether there is enough, and evenly enough, to resample: how many units each cluster has."""
+    """Warn of few or unequal clusters, from the number of units in each."""
     clusters = len(units)
     if clusters == 1:
         yield ResultWarning("one_cluster")
@@ -197,7 +197,7 @@ def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
 
 
 def about_units(items: Items, system: str) -> Iterator[ResultWarning]:
-    """Whether rows were taken to be independent, answers were set aside, or more than a few units failed."""
+    """Warn of rows taken as independent, of ignored answers, and of failed units."""
     about = Pattern(system=system)
     if items.independent:
         yield ResultWarning("independent_rows")
@@ -214,7 +214,7 @@ def about_units(items: Items, system: str) -> Iterator[ResultWarning]:
 
 
 def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
-    """Whether what is resampled holds enough losses, and whether the confidence ranks at all, and the right way."""
+    """Warn of too few or heavy-tailed losses, and of a confidence that ranks poorly."""
     yield from about_sample(view.table.cluster_units)
     if view.curve.defined and not view.varies:
         yield ResultWarning("no_errors", about)
@@ -238,7 +238,7 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
 
 
 def about_estimate(estimate: Estimate, about: Pattern, plateau_share: float = 0.0) -> Iterator[ResultWarning]:
-    """Whether a risk at a coverage is a number that jumps, and whether a cut area is over the range it says."""
+    """Warn of an unstable threshold, of a coverage near Cmax, and of areas over a shorter range."""
     if estimate.other_threshold_rate is not None or (estimate.key.minus and estimate.drop_rate > OFTEN):
         if estimate.drop_rate > OFTEN:
             yield ResultWarning("target_near_cmax", about, {"drop_rate": estimate.drop_rate})
@@ -250,7 +250,7 @@ def about_estimate(estimate: Estimate, about: Pattern, plateau_share: float = 0.
 
 
 def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
-    """Whether enough clusters bear on each number, and enough of them differ between two systems."""
+    """Warn of numbers and differences that depend on too few clusters."""
     compared = set()
     for row in rows:
         key, counted, limit = row.key, row.counted, FEW_DISCORDANT
@@ -269,32 +269,32 @@ def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
 
 
 def _is_counted(row: Row) -> bool:
-    """Whether a number leans on losses of clusters, and there are any."""
+    """Whether a number depends on losses, and there are any."""
     measured = not (isinstance(row.view, SharedView) and row.view.reached is None)
     return measured and row.resampled and row.counted.what == "informative_clusters" and row.counted.varies
 
 
 def about_resamples(number: int) -> Iterator[ResultWarning]:
-    """Whether there are enough replicates for the tails of an interval."""
+    """Warn of too few resamples for the tails of an interval."""
     if 0 < number < FEW_RESAMPLES:
         yield ResultWarning("few_resamples", parameters={"resamples": number, "limit": FEW_RESAMPLES})
 
 
 def about_comparisons(number: int) -> Iterator[ResultWarning]:
-    """Whether one of many differences may look large by luck."""
+    """Warn of multiple comparisons."""
     if number > 1:
         yield ResultWarning("many_comparisons", parameters={"differences": number})
 
 
 def about_calibration(confidence: Confidence | None, source: Source | None, about: Pattern) -> Iterator[ResultWarning]:
-    """A calibrated confidence looks too good on the run it was fitted on, and may have merged plateaus."""
+    """Warn of a calibration that was fitted on this run, or that merged plateaus."""
     if confidence is None or confidence.calibration is None:
         return
     training = confidence.calibration.training
-    known = () if source is None else ((training.sha256, source.sha256), (training.run_id, source.run_id))
-    if any(fitted is not None and fitted == here for fitted, here in known):
+    identities = () if source is None else ((training.sha256, source.sha256), (training.run_id, source.run_id))
+    if any(fitted is not None and fitted == present for fitted, present in identities):
         yield ResultWarning("fitted_on_this_run", about)
-    if confidence.inputs:  # a part of a combination has none: its plateaus are not the calibration's doing
+    if confidence.inputs:  # a part of a combination has none, as the calibration did not merge its plateaus
         answered = confidence.values[~np.isnan(confidence.values)]
         counts = {"inputs": distinct(confidence.inputs.values()), "outputs": distinct([answered])}
         if counts["outputs"] < counts["inputs"]:

@@ -1,1 +1,1 @@
-"""Reports: what an artifact says, for people."""
+"""Reports: results for people, as pages, tables, figures and text."""

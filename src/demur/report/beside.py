@@ -1,4 +1,4 @@
-"""Beside others, in words: each rater and published point, and what its risk says of a system's at its coverage."""
+"""Raters and published points in words: their risk compared with that of a system at the same coverage."""
 
 import math
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ def point_cells(results: Results, point: ExternalPoint, system: NamedSystem, con
     """A point as a row of a table."""
     gap, own = (results[key(point.name, system.system, confidence)] for key in (gap_key, system_key))
     cells = [with_interval(results, results[Key(point.name, name)]) for name in ("cmax", "risk")]
-    there = "beyond Cmax" if math.isnan(own.value) else with_interval(results, own)
-    said = gap_verdict(gap, results.selective.margin) or ("" if math.isnan(gap.value) else "not tested")
-    return point.name, *cells, there, UNDEFINED if math.isnan(gap.value) else _signed(gap), said
+    at_coverage = "beyond Cmax" if math.isnan(own.value) else with_interval(results, own)
+    verdict = gap_verdict(gap, results.selective.margin) or ("" if math.isnan(gap.value) else "not tested")
+    return point.name, *cells, at_coverage, UNDEFINED if math.isnan(gap.value) else _signed(gap), verdict
 
 
 def _signed(gap: Estimate) -> str:
@@ -37,19 +37,19 @@ def point_sentence(results: Results, point: ExternalPoint, system: NamedSystem, 
     aside = f" ({OTHER_PEOPLE})" if OTHER_PEOPLE in point.note else ""
     start = f"{point.name}{aside} answered {point.coverage:.1%} of {'the ' if units == 'items' else ''}{units}"
     start += f" at a risk of {three(point.risk)}"
-    whose = f"that of {system.name}" if len(results.systems) > 1 else "the system's"
+    system_risk = f"that of {system.name}" if len(results.systems) > 1 else "the system's"
     if math.isnan(gap.value):
         return f"{start}; {_beyond(results, point, system)}"
     ends = gap.simultaneous or gap.recommended
-    known = gap.no_interval not in ("", NO_UNCERTAINTY)
-    why = gap.no_interval if known else "nothing is known of its uncertainty"
-    said = gap_verdict(gap, results.selective.margin) or f"not tested: {why}"
+    has_reason = gap.no_interval not in ("", NO_UNCERTAINTY)
+    reason = gap.no_interval if has_reason else "nothing is known of its uncertainty"
+    verdict = gap_verdict(gap, results.selective.margin) or f"not tested: {reason}"
     people = f" with {results.selective.clusters_included} {results.study.noun}s" if ends else ""
-    return f"{start}; at that coverage {whose} is {three(own.value)}: {_of_system(gap)}, {said}{people}."
+    return f"{start}; at that coverage {system_risk} is {three(own.value)}: {_of_system(gap)}, {verdict}{people}."
 
 
-def _way(higher: float, ends: Interval | None, other: str = "") -> str:
-    """How much higher or lower a risk is, with the ends of that, and than whose."""
+def _difference_in_words(higher: float, ends: Interval | None, other: str = "") -> str:
+    """How much higher or lower a risk is than another, with its interval."""
     turned = ends.negated() if ends is not None and higher < 0 else ends
     between = "" if turned is None else f" {interval_text(turned)}"
     if not higher:
@@ -58,15 +58,15 @@ def _way(higher: float, ends: Interval | None, other: str = "") -> str:
 
 
 def _of_system(gap: Estimate) -> str:
-    """How much higher or lower the system's risk is: the rater's less the system's, turned round."""
+    """How much higher or lower the system's risk is than the rater's: the negated gap."""
     ends = gap.simultaneous or gap.recommended
-    return _way(0.0 - gap.value, ends and ends.negated())
+    return _difference_in_words(0.0 - gap.value, ends and ends.negated())
 
 
 def _beyond(results: Results, point: ExternalPoint, system: NamedSystem) -> str:
-    """A point at a coverage that the system does not reach: on what they can be compared."""
+    """A point at a coverage beyond the system's Cmax: what can be compared instead."""
     name = system.name if len(results.systems) > 1 else "the system"
-    record = next(curve for (whose, _), curve in results.curves.items() if whose == system.system)
+    record = next(curve for (key, _), curve in results.curves.items() if key == system.system)
     reached = f"at its largest coverage, {record.cmax:.1%}, the risk of {name} is "
     reached += three(record.curve.selective_risk[-1]) if record.defined else UNDEFINED
     both = results.get(both_key(point.name, system.system, minus=system.system))
@@ -83,21 +83,21 @@ def _beyond(results: Results, point: ExternalPoint, system: NamedSystem) -> str:
 
 
 def handover_sentence(results: Results, point: ExternalPoint, system: NamedSystem, confidence: str) -> str:
-    """What handing over at the fixed threshold does to the risk; empty where none was fixed."""
+    """The effect of handing over at the fixed threshold; empty without one."""
     together = results.get(handed_key(point.name, system.system, confidence))
-    apart = results.get(handed_key(point.name, system.system, confidence, minus=True))
-    if together is None or apart is None or math.isnan(together.value):
+    difference = results.get(handed_key(point.name, system.system, confidence, minus=True))
+    if together is None or difference is None or math.isnan(together.value):
         return ""
     name = system.name if len(results.systems) > 1 else "the system"
     return (
         f"If {name} answers from a confidence of {together.threshold:g} on and {point.name} the rest, they answer "
         f"{together.at or 0.0:.1%} at a risk of {three(together.value)}: "
-        f"{_way(apart.value, apart.recommended, f'{point.name} alone')}."
+        f"{_difference_in_words(difference.value, difference.recommended, f'{point.name} alone')}."
     )
 
 
 def beside_sentences(results: Results, confidence: str) -> Iterator[str]:
-    """Every point beside every system."""
+    """The sentences about every point and every system."""
     for system in systems_of(results):
         for point in results.selective.external_points or ():
             yield point_sentence(results, point, system, confidence)

@@ -1,4 +1,4 @@
-"""Tables as cards: a table carries its headings once, for screens that show the cells of a row one below another."""
+"""Tables as cards: headings as CSS properties, for narrow screens that stack the cells of a row."""
 
 import re
 from html import unescape
@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"[^A-Za-z0-9 ]")
 
 
 def carded(page: str) -> str:
-    r"""A page of ours whose tables have their headings as properties of style; very wide ones can be scrolled.
+    r"""Add its headings to every table of a page as CSS properties; make very wide tables scrollable.
 
     >>> print(carded("<table><thead><tr><th>a_b</th><th>y</th></tr></thead></table>")[:40])
     <table style="--c1:'a\5f b ';--c2:'y '">
@@ -21,17 +21,17 @@ def carded(page: str) -> str:
     return _TABLE.sub(_with_headings, page)
 
 
-def _with_headings(found: re.Match[str]) -> str:
-    attributes, rest, head = found.groups()
+def _with_headings(table: re.Match[str]) -> str:
+    attributes, rest, head = table.groups()
     labels = _labels(head)
     wide = ' tabindex="0" data-wide=""' if len(labels) > _WIDE else ""
-    named = [(column, label) for column, label in enumerate(labels, 1) if label]
-    style = ";".join(f"--c{column}:'{_string(label)} '" for column, label in named)
-    return f'<table{attributes}{wide} style="{style}">{rest}' if style else found[0]
+    numbered = [(column, label) for column, label in enumerate(labels, 1) if label]
+    style = ";".join(f"--c{column}:'{_string(label)} '" for column, label in numbered)
+    return f'<table{attributes}{wide} style="{style}">{rest}' if style else table[0]
 
 
 def _labels(head: str) -> list[str]:
-    """The headings of the columns; under a heading of several columns, with that one before them."""
+    """The headings of the columns, each prefixed by the heading that spans it, if any."""
     *above, last = [_CELL.findall(row) for row in _ROW.findall(head)]
     groups: list[str] = []
     for _, attributes, inside in above[0] if above else []:
@@ -46,5 +46,5 @@ def _text(inside: str) -> str:
 
 
 def _string(text: str) -> str:
-    """Text inside a string of a style sheet: nothing but letters, digits and spaces is left as it is."""
-    return _PLAIN.sub(lambda sign: f"\\{ord(sign[0]):x} ", text)
+    """Text as a CSS string: everything except letters, digits and spaces is escaped."""
+    return _PLAIN.sub(lambda character: f"\\{ord(character[0]):x} ", text)

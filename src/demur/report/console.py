@@ -1,4 +1,4 @@
-"""Console: results as lines of text that line up. What comes from a file is shown, never obeyed by the terminal."""
+"""Results as aligned text for a console; control characters from files are escaped."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
 
 _WIDE = 110
-_PLACES_SHOWN = 3
+_MOST_SHOWN = 3
 
 
 def console_text(lines: Iterable[str]) -> str:
-    """Lines as a terminal may have them: whatever came from a file, it is visible, on its line and without effect."""
+    """Join lines, with control characters made visible and harmless."""
     return "\n".join(map(inert, lines))
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
-    """Which variants a run can serve, what each is, and why not the others."""
+    """The variants that a run supports with their meaning, and why it does not support the others."""
     counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
     own = [name for name in items.signals if name not in SIGNALS]
     if len(own) == len(items.signals) and not any(reason is None for reason in reasons.values()):
@@ -53,8 +53,8 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
 
 
 def calibration_text(calibration: "Calibration") -> str:
-    """What was fitted on what, and how well it does."""
-    from demur.confidences.fitting import QUALITY  # noqa: PLC0415  (what fits is large, and evaluations fit nothing)
+    """A summary of a calibration: what it was fitted on, and its quality."""
+    from demur.confidences.fitting import QUALITY  # noqa: PLC0415  (slow to import, and evaluations do not fit)
 
     training, checked = calibration.training, calibration.validation
     inputs = ", ".join(map(shown, calibration.features or ())) or f"the variant {shown(calibration.variant)}"
@@ -78,11 +78,11 @@ def calibration_text(calibration: "Calibration") -> str:
 
 
 def print_report(text: str) -> None:
-    """A report on a terminal: headings and warnings stand out, and nothing in it is taken for markup."""
-    from rich.console import Console  # noqa: PLC0415  (only a terminal pays for it)
+    """Print a report on a terminal with headings and warnings highlighted; its text is never markup."""
+    from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
     from rich.text import Text  # noqa: PLC0415
 
-    # With COLUMNS=0 rich by itself would print nothing.
+    # With COLUMNS=0 rich would print nothing.
     console = Console(highlight=False, soft_wrap=True, width=shutil.get_terminal_size().columns)
     for line in text.splitlines():
         style = "yellow" if line.startswith("warning") else "bold" if line.endswith("operating points") else ""
@@ -116,7 +116,7 @@ _REPEATS = {
 
 
 def _rows_read(study: SelectiveStudy) -> str:
-    """How many rows were put together, and how many of them failed."""
+    """The number of rows that were combined, and of those that failed."""
     rows, failed = (sum(getattr(system, name) or 0 for system in study.systems) for name in ("rows", "rows_failed"))
     return f", of {rows} rows" * bool(rows) + f" ({failed} failed)" * bool(failed)
 
@@ -143,15 +143,15 @@ def _population(results: Results) -> Iterator[str]:
         )
         yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
         for system, counts in zip(systems, study.systems, strict=True):
-            causes = ", ".join(f"{shown(each.cause)} {each.units}" for each in counts.failed_by_cause or ())
+            causes = ", ".join(f"{shown(cause.cause)} {cause.units}" for cause in counts.failed_by_cause or ())
             if causes:
                 yield f"{f'{system.label} ' if len(systems) > 1 else ''}failed by: {causes}"
     if study.repeats:
         yield f"repeats of a question: {_REPEATS[study.repeats]}{_rows_read(study)}"
     boot = study.bootstrap
     within = study.groups.stratified_by if study.groups else None
-    whom = f"{study.noun}s" if within is None else f"{study.noun}s within {isolated(within)}"
-    drawn = f"{boot.n_resamples} resamples of {whom}, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    clusters = f"{study.noun}s" if within is None else f"{study.noun}s within {isolated(within)}"
+    drawn = f"{boot.n_resamples} resamples of {clusters}, seed {boot.seed}" if boot else "no intervals: 0 resamples"
     drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
@@ -161,7 +161,7 @@ def _heading(results: Results, confidence: str) -> str:
 
 
 def _leaderboard(results: Results) -> Iterator[str]:
-    """The systems with their ranks, and what the ranks rest on; nothing of fewer than three."""
+    """The systems with their ranks and the basis of the ranks; nothing for fewer than three."""
     board = board_to_show(results)
     if board is None:
         return
@@ -169,16 +169,16 @@ def _leaderboard(results: Results) -> Iterator[str]:
     title = title_of(board.standings[0].estimate)
     yield from ("", f"Leaderboard: {title} under {shown(board.number.confidence)}, lower is better")
     rows = [("  rank", "system", "AUGRC", level_of(results), "Cmax")]
-    for each in board.standings:
-        ends = bounded_interval(results, each.estimate)
-        numbers = (four(each.estimate.value), ends) if each.ranks else ("", why_not_ranked(board, each))
-        rows.append((f"  {ranks_text(each)}", systems[each.system].label, *numbers, four(each.reaches)))
+    for standing in board.standings:
+        ends = bounded_interval(results, standing.estimate)
+        numbers = (four(standing.estimate.value), ends) if standing.ranks else ("", why_not_ranked(board, standing))
+        rows.append((f"  {ranks_text(standing)}", systems[standing.system].label, *numbers, four(standing.reaches)))
     yield from table(rows, to_the_left=(0, 1))
     yield from (best_sentence(results, board), *sentences(results, board))
 
 
 def _single(results: Results, confidence: str) -> Iterator[str]:
-    """The numbers of one system, with what the oracle order would give and the excess over it where there are both."""
+    """The numbers of one system, with the oracle value and the excess over it where both exist."""
     system, level, study = results.systems[0], level_of(results), results.selective
     record = results.curves[system, confidence]
     yield f"{_heading(results, confidence)}   {len(record.curve.coverage)} operating points"
@@ -188,7 +188,7 @@ def _single(results: Results, confidence: str) -> Iterator[str]:
     for name in study.names("console"):
         estimate = results[Key(system, name, confidence)]
         orders = [results.get(Key(system, order, confidence)) for order in (f"{name}_optimal", f"e{name}")]
-        optimal, excess = (UNDEFINED if each is None else four(each.value) for each in orders)
+        optimal, excess = (UNDEFINED if row is None else four(row.value) for row in orders)
         interval = bounded_interval(results, estimate)
         rows.append((f"  {title_of(estimate)}", four(estimate.value), interval, optimal, excess))
     yield from table(rows)
@@ -202,12 +202,12 @@ def _single(results: Results, confidence: str) -> Iterator[str]:
 
 def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterator[str]:
     both, study = (pair.first, pair.second), results.selective
-    counts = " and ".join(str(len(results.curves[each.system, confidence].curve.coverage)) for each in both)
+    counts = " and ".join(str(len(results.curves[side.system, confidence].curve.coverage)) for side in both)
     yield f"{_heading(results, confidence)}   {counts} operating points"
     heads, rows = (pair.first.label, pair.second.label, pair.label), []
     for name in (*study.names("console"), *study.names_at_coverages):
         key = pair.key(name, confidence)
-        numbers = [*(results[Key(each.system, name, confidence)] for each in both), results[key]]
+        numbers = [*(results[Key(side.system, name, confidence)] for side in both), results[key]]
         cells = [with_interval(results, number) for number in numbers]
         rows.append((f"  {title_of(numbers[0])}", *cells, says(results, pair, key)))
     if width >= _WIDE:
@@ -221,7 +221,7 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
 
 
 def _groups(results: Results, confidence: str) -> Iterator[str]:
-    """Who is served, where groups were asked for."""
+    """The groups, if any were requested."""
     if results.selective.groups is not None:
         from demur.report.groups import groups_text  # noqa: PLC0415  (few evaluations have groups)
 
@@ -229,7 +229,7 @@ def _groups(results: Results, confidence: str) -> Iterator[str]:
 
 
 def _beside(results: Results, confidence: str) -> Iterator[str]:
-    """Raters and published points, where there are any."""
+    """Raters and published points, if there are any."""
     points, systems = results.selective.external_points, systems_of(results)
     if not points:
         return
@@ -243,7 +243,7 @@ def _beside(results: Results, confidence: str) -> Iterator[str]:
 
 
 def _costs(results: Results, confidence: str) -> Iterator[str]:
-    """What errors and abstentions cost, where prices were asked for."""
+    """The costs of errors and abstentions, if prices were given."""
     if not results.selective.abstention_costs:
         return
     from demur.report.costs import HEADINGS, cost_sentences, cost_table  # noqa: PLC0415  (few have prices)
@@ -257,7 +257,7 @@ def _costs(results: Results, confidence: str) -> Iterator[str]:
 
 
 def _others(results: Results, confidence: str) -> Iterator[str]:
-    """What other tools would report, where it was asked for."""
+    """The numbers of other conventions, if any were requested."""
     rows = [*other_numbers(results, confidence)]
     if rows:
         labels = [system.label if len(results.systems) > 1 else "value" for system in systems_of(results)]
@@ -268,9 +268,9 @@ def _others(results: Results, confidence: str) -> Iterator[str]:
 
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:
-    """Each kind of warning once, with the first places it is about."""
+    """Each kind of warning once, with the first numbers it is about."""
     for code, (first, *others) in by_code(warnings).items():
-        places = ", ".join(isolated(other.where) for other in others[:_PLACES_SHOWN])
-        more = f" and {len(others) - _PLACES_SHOWN} more" if len(others) > _PLACES_SHOWN else ""
-        also = f"; also {places}{more}" if others else ""
+        subjects = ", ".join(isolated(other.where) for other in others[:_MOST_SHOWN])
+        more = f" and {len(others) - _MOST_SHOWN} more" if len(others) > _MOST_SHOWN else ""
+        also = f"; also {subjects}{more}" if others else ""
         yield f"warning ({code}): {isolated(first.where)}: {first.message}{also}"

@@ -1,4 +1,4 @@
-"""Costs in words: the cheapest threshold at each price of an abstention, and which system is cheaper where."""
+"""Costs in words: the cheapest threshold at each price of an abstention, and which system is cheaper."""
 
 import math
 from collections.abc import Iterator
@@ -35,28 +35,26 @@ class CostRow(NamedTuple):
 
 
 def cost_table(results: Results, system: NamedSystem, confidence: str) -> list[CostRow]:
-    """Every price that was asked for."""
+    """The rows of all requested prices."""
     return [_row(results, system, confidence, price) for price in results.selective.abstention_costs or ()]
 
 
 def _row(results: Results, system: NamedSystem, confidence: str, price: str) -> CostRow:
-    def found(stem: str) -> Estimate | None:
+    def estimate(stem: str) -> Estimate | None:
         return results.get(Key(system.system, f"{stem}@{price}", confidence))
 
-    cost, answer_all = found(COST), found(OF_ALL)
+    cost, answer_all = estimate(COST), estimate(OF_ALL)
     if cost is None or answer_all is None:
         return CostRow((price, *[UNDEFINED] * (len(HEADINGS) - 1)), "")
-    kept, (crossfit, saving) = (
-        found(AT_THRESHOLD),
-        (_with_interval(results, found(each)) for each in (CROSSFIT, SAVING)),
-    )
-    threshold, where = _threshold(results, system.system, confidence, cost)
-    ends = interval_text(None if kept is None else shown_interval(results, kept))
+    crossfit, saving = (_with_interval(results, estimate(stem)) for stem in (CROSSFIT, SAVING))
+    fixed = estimate(AT_THRESHOLD)
+    threshold, policy = _threshold(results, system.system, confidence, cost)
+    ends = interval_text(None if fixed is None else shown_interval(results, fixed))
     cells = (_with_interval(results, cost), ends, crossfit, four(answer_all.value), saving)
     against = f"against {three(answer_all.value)} for answering everything"
     if cost.value == answer_all.value:
         against = f"against {three(float(price_of(price)))} for declining everything"
-    sentence = f"If a silence costs {in_words(price_of(price))}, {where} is cheapest: {three(cost.value)} per unit"
+    sentence = f"If a silence costs {in_words(price_of(price))}, {policy} is cheapest: {three(cost.value)} per unit"
     return CostRow((price, threshold, f"{cost.at or 0.0:.1%}", *cells), f"{sentence}, {against}.")
 
 
@@ -65,7 +63,7 @@ def _with_interval(results: Results, estimate: Estimate | None) -> str:
 
 
 def _threshold(results: Results, system: str, confidence: str, cost: Estimate) -> tuple[str, str]:
-    """The threshold as one can type it, and what to do with it in words."""
+    """The threshold as text, and the policy in words."""
     record = results.curves[system, confidence]
     thresholds = record.curve.threshold
     if cost.threshold is None:
@@ -88,7 +86,7 @@ def in_words(price: Fraction) -> str:
 
 
 def cheaper(results: Results, pair: Pair, confidence: str) -> Iterator[str]:
-    """At which prices one of two systems is cheaper: only where the band over all prices excludes 0."""
+    """The prices at which one of two systems is cheaper, by the simultaneous band over all prices."""
     prices = sorted(results.selective.abstention_costs or (), key=price_of)
     winners = [_winner(results, pair, confidence, price) for price in prices]
     for system in (pair.first, pair.second):
@@ -124,10 +122,10 @@ def _runs(flags: list[bool]) -> Iterator[tuple[int, int]]:
 
 
 def cost_sentences(results: Results, confidence: str) -> Iterator[str]:
-    """What to take away: of each system at each price, and of each pair."""
+    """The sentences about each system at each price, and about each pair."""
     systems = systems_of(results)
     for system in systems:
-        whose = f"{system.name}: " if len(systems) > 1 else ""
-        yield from (f"{whose}{row.sentence}" for row in cost_table(results, system, confidence) if row.sentence)
+        prefix = f"{system.name}: " if len(systems) > 1 else ""
+        yield from (f"{prefix}{row.sentence}" for row in cost_table(results, system, confidence) if row.sentence)
     for pair in pairs_of(results):
         yield from cheaper(results, pair, confidence)

@@ -1,4 +1,4 @@
-"""Numbers in the conventions of other tools, as text, and the signatures of all."""
+"""Numbers of other conventions as text, and the signatures of all conventions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -26,21 +26,21 @@ class OtherNumbers(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is called, and whose it is."""
+        """The title of the number with its convention."""
         try:
             title = _ONLY_THERE.get(self.name) or title_of(self.numbers[0])
-        except UserError:  # a file may hold numbers that are not known here
+        except UserError:  # a quantity this version does not know
             title = self.name
         return f"{title}, {self.convention}"
 
     @property
     def notes(self) -> list[str]:
-        """Why it is undefined somewhere, and what to know of it."""
-        return [*dict.fromkeys(text for each in self.numbers for text in (each.undefined, each.remark) if text)]
+        """The reasons why it is undefined for some system, and the remarks on it."""
+        return [*dict.fromkeys(text for number in self.numbers for text in (number.undefined, number.remark) if text)]
 
 
 def other_numbers(results: Results, confidence: str) -> Iterator[OtherNumbers]:
-    """The numbers of every other convention that was asked for, in the order of the file."""
+    """The numbers of every requested convention, in the order of the file."""
     keys = dict.fromkeys(
         (row.key.convention, row.key.quantity)
         for row in results
@@ -61,7 +61,7 @@ def emulated_text(number: Estimate) -> str:
 
 
 def signatures(results: Results, confidence: str | None = None) -> dict[str, str]:
-    """The signature of our numbers, and by their names those of other conventions, which have no intervals."""
+    """The signature of our numbers, and those of other conventions by name, which have no intervals."""
     ours = results.selective.signature(confidence)
     asked = results.selective.conventions
     return {OURS: str(ours), **(_of_others(ours, asked) if asked else {})}

@@ -1,4 +1,4 @@
-"""Escapes: text that LaTeX, Markdown and spreadsheets show as it is, whatever a file holds."""
+"""Escaping text for LaTeX, Markdown and spreadsheets."""
 
 import re
 
@@ -29,7 +29,7 @@ _TEX = {
 
 
 def escaped_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is: addresses stay text as well.
+    r"""Escape text for Markdown; addresses do not become links.
 
     >>> print(escaped_markdown("a|b <i> [x](y)"))
     a\|b \<i\> \[x\](y)
@@ -38,7 +38,7 @@ def escaped_markdown(text: str) -> str:
 
 
 def escaped_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is: no command, comment, formula, ligature or new line comes out of it.
+    r"""Escape text for LaTeX: it contains no command, comment, formula, ligature or new line.
 
     >>> print(escaped_latex(r"50% \input{x_1}"))
     50\% \textbackslash{}input\{x\_1\}
@@ -47,7 +47,7 @@ def escaped_latex(text: str) -> str:
 
 
 def latex_numbers(text: str) -> str:
-    """A number or an interval: minus signs as formulas."""
+    """Format a number or an interval for LaTeX, with minus signs in math mode."""
     plain = re.sub(r"(?<![0-9{$])-([0-9.]+)", r"$-\1$", text)
     for sign in ("≤", "–", DAGGER):
         plain = plain.replace(sign, _TEX[sign])
@@ -55,7 +55,7 @@ def latex_numbers(text: str) -> str:
 
 
 def no_formula(text: str) -> str:
-    r"""Text that a spreadsheet shows and does not calculate.
+    r"""Escape text that a spreadsheet would take for a formula.
 
     >>> no_formula("=1+1"), no_formula(" @SUM(A1)"), no_formula("llm"), no_formula("\u202e=1")
     ("'=1+1", "' @SUM(A1)", 'llm', '\\u202e=1')

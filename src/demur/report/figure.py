@@ -34,10 +34,10 @@ _ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
 _INCH = 25.4
 _BLUE, _GREY = LOOKS[0].colour, "#777777"
 _FONT, _SMALL = 7.0, 4.0
-_LETTER = 0.56  # how wide a letter is, of its height
+_LETTER = 0.56  # mean width of a letter over its height
 _UNDATED: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
 _NOT_COMPARABLE = "not comparable, or too little to decide on"
-# A filled mark where a conclusion may be drawn, a hollow grey one where none may.
+# A filled mark for a comparable difference, a hollow grey one for others.
 _MARKS: dict[str, dict[str, Any]] = {
     "comparable": {"marker": "o", "color": _BLUE, "markerfacecolor": _BLUE, "linestyle": "-"},
     _NOT_COMPARABLE: {"marker": "o", "color": _GREY, "markerfacecolor": "white", "linestyle": ":"},
@@ -81,17 +81,17 @@ def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", 
         raise UserError(f"a figure ends in {', '.join(_UNDATED)}, not in {literal(suffix)}")
     data = io.BytesIO()
     with mpl.rc_context():
-        mpl.rcdefaults()  # somebody's own settings must not change a byte, or hand a name to LaTeX
+        mpl.rcdefaults()  # the user's own settings must not change a byte, or pass a name to LaTeX
         mpl.rcParams.update(_STYLE)
         sheet = draw(results, width)
-        for key in sheet.legends:  # the one thing below the axes that the layout leaves room for
+        for key in sheet.legends:  # the layout leaves room for nothing else below the axes
             key.set_title(_caption(results, width), prop=FontProperties(size=_SMALL))
         sheet.savefig(data, format=suffix[1:], metadata=_UNDATED[suffix])
     return data.getvalue()
 
 
 def _caption(results: Results, width: float) -> str:
-    """The signature on as many lines as it takes, each ending after a key."""
+    """The signature, broken into lines that end after a key."""
     fitting, lines = width / _INCH * 72 / (_LETTER * _SMALL), [""]
     for part in re.findall(r"[^|]+\|?", str(results.selective.signature())):
         if lines[-1] and len(lines[-1] + part) > fitting:
@@ -106,7 +106,7 @@ def _line_style(look: Look) -> dict[str, Any]:
 
 
 def text_of(name: str) -> str:
-    r"""A name from a file as it is drawn: signs that are not in the font are spelled out.
+    r"""A name from a file as it is drawn: characters that are not in the font are escaped.
 
     >>> print(text_of("$x$"), text_of("字"))
     $x$ \u5b57
@@ -115,10 +115,10 @@ def text_of(name: str) -> str:
     return "".join(sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1] for sign in shown(name))
 
 
-def _sheet(width: float, height: float, way_out: str) -> Figure:
-    """A sheet of so many millimetres, if a page holds it."""
+def _sheet(width: float, height: float, advice: str) -> Figure:
+    """A figure of this size in millimetres, if it fits on a page."""
     if height > _PAGE_MM:
-        raise UserError(f"the figure would be {height:.0f} mm tall, and a page is {_PAGE_MM:.0f} mm: {way_out}")
+        raise UserError(f"the figure would be {height:.0f} mm tall, and a page is {_PAGE_MM:.0f} mm: {advice}")
     return Figure(figsize=(width / _INCH, height / _INCH), layout="constrained")
 
 
@@ -126,8 +126,8 @@ def _panels(names: Sequence[str], width: float, across: str, *, shape: float) ->
     """A panel for each variant, as many side by side as there is room for."""
     columns = min(len(names), max(1, int(width // _PANEL_MM)))
     rows, panel_mm = -(-len(names) // columns), width / columns
-    way_out = "choose variants with --confidence, or --width double"
-    sheet = _sheet(width, rows * panel_mm * shape + _MARGIN_MM, way_out)
+    advice = "choose variants with --confidence, or --width double"
+    sheet = _sheet(width, rows * panel_mm * shape + _MARGIN_MM, advice)
     axes = [*sheet.subplots(rows, columns, sharey=True, squeeze=False).flat]
     for unused in axes[len(names) :]:
         unused.remove()
@@ -141,7 +141,7 @@ def _panels(names: Sequence[str], width: float, across: str, *, shape: float) ->
 
 
 def _risk_coverage(results: Results, width: float) -> Figure:
-    """Selective risk against coverage, as the steps it is, with its bands, its end and a random order."""
+    """Selective risk against coverage as a step function, with bands, Cmax and the random level."""
     confidences = results.selective.confidences
     sheet, axes = _panels(confidences, width, "coverage", shape=0.75)
     for panel, confidence in zip(axes, confidences, strict=True):
@@ -178,24 +178,24 @@ def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
 
 
 def _labels(results: Results) -> dict[str, str]:
-    """What the systems are called in a figure."""
+    """The labels of the systems in a figure."""
     return dict(zip(results.systems, map(text_of, shortened(results.systems)), strict=True))
 
 
 def _key(results: Results) -> Iterator[Any]:
-    """Which line is whose."""
+    """The legend entries of the systems."""
     for index, label in enumerate(_labels(results).values()):
         look = look_at(index)
         yield Line2D([], [], marker=look.marker, label=label, **_line_style(look))
 
 
 def _reliability(results: Results, width: float) -> Figure:
-    """The share that was right against the mean confidence, larger where there are more answers."""
+    """The fraction correct against the mean confidence, with larger marks for more answers."""
     tables = {
         confidence: [results.curves[system, confidence].reliability for system in results.systems]
         for confidence in results.selective.confidences
     }
-    drawn = {confidence: each for confidence, each in tables.items() if any(each)}
+    drawn = {confidence: by_system for confidence, by_system in tables.items() if any(by_system)}
     if not drawn:
         raise UserError("no confidence of these results is a probability, so there is no reliability to draw")
     sheet, axes = _panels([*drawn], width, "confidence", shape=0.95)
@@ -203,7 +203,7 @@ def _reliability(results: Results, width: float) -> Figure:
         panel.plot([0, 1], [0, 1], color=_GREY, linewidth=0.6, linestyle=":")
         for look, table in ((look_at(index), table) for index, table in enumerate(by_system) if table):
             bins = reliability_bins(table, "", look.style)
-            across, up, sizes = bins.mean_predicted, bins.fraction_correct, [4 + 30 * each for each in bins.weight]
+            across, up, sizes = bins.mean_predicted, bins.fraction_correct, [4 + 30 * weight for weight in bins.weight]
             panel.plot(across, up, linewidth=0.8, **_line_style(look))
             style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linewidth": 0, "clip_on": False}
             panel.scatter(across, up, s=sizes, zorder=3, **style)
@@ -214,9 +214,9 @@ def _reliability(results: Results, width: float) -> Figure:
 
 
 def _forest(results: Results, width: float) -> Figure:
-    """Differences with their intervals, and the line at which there is none."""
+    """Differences with their intervals, and the line of no difference."""
     if len(results.systems) == 1:
-        raise UserError("a forest is of differences, and these are results of one run: ask for another kind of figure")
+        raise UserError("a forest is of differences, and these are results of one run: choose another kind of figure")
     rows = [*_forest_rows(results)]
     sheet = _sheet(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
     panel = sheet.subplots()
@@ -240,19 +240,19 @@ def _forest(results: Results, width: float) -> Figure:
 
 
 def _forest_rows(results: Results) -> Iterator[IntervalRow]:
-    """The name of each confidence, and below it its differences but the one in coverage, which is not a risk."""
+    """The name of each confidence, and below it its differences, except that in coverage, which is not a risk."""
     pairs, labels = pairs_of(results), _labels(results)
     for confidence in results.selective.confidences:
         for pair in pairs:
-            whose = f", {labels[pair.other.system]} − {labels[pair.baseline.system]}" if len(pairs) > 1 else ""
-            yield IntervalRow(text_of(confidence) + whose, "neither", None)
-            for each in differences(results, confidence, pair):
-                if each.drawn.value is not None and each.panel != "coverage":
-                    yield replace(each.drawn, label=f"   {text_of(each.name)}")
+            suffix = f", {labels[pair.other.system]} − {labels[pair.baseline.system]}" if len(pairs) > 1 else ""
+            yield IntervalRow(text_of(confidence) + suffix, "neither", None)
+            for difference in differences(results, confidence, pair):
+                if difference.drawn.value is not None and difference.panel != "coverage":
+                    yield replace(difference.drawn, label=f"   {text_of(difference.name)}")
 
 
 def _across(results: Results) -> str:
-    """What is subtracted from what, and which way is better."""
+    """The label of the axis: which system is subtracted, and which direction is better."""
     (first, *others), labels = pairs_of(results), _labels(results)
     base, other = labels[first.baseline.system], labels[first.other.system]
     resampled = f"with its {level_of(results)}" if results.study.bootstrap else "nothing resampled"

@@ -1,4 +1,4 @@
-"""Groups as tables: who is served at the threshold all share, those too small to judge first, and the sentence."""
+"""Groups as tables: coverage and risk at the shared threshold, groups too small to judge first, and sentences."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from demur.results.table import Results
 
 @dataclass(frozen=True, slots=True)
 class GroupLine:
-    """One group: how much of it is there and accepted, at which risk, and by how much that differs from the rest."""
+    """One group: its size, accepted units, coverage, risk, difference from the rest, and curve."""
 
     label: str
     clusters: int
@@ -38,7 +38,7 @@ class GroupLine:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table shows of it at the threshold."""
+        """The cells of the group in a table, at the threshold."""
         numbers = map(row_text, (self.coverage, self.risk, self.rest))
         return str(self.clusters), f"{self.accepted} of {self.units}", *numbers
 
@@ -55,12 +55,12 @@ class GroupTable:
 
     @property
     def name(self) -> str:
-        """What the grouping is called."""
+        """The name of the grouping."""
         return self.grouping.name
 
     @property
     def noun(self) -> str:
-        """What a cluster is called."""
+        """The noun for a cluster."""
         return self.results.selective.noun
 
     @property
@@ -82,13 +82,13 @@ class GroupTable:
 
     @cached_property
     def lines(self) -> list[GroupLine]:
-        """The groups: those too small to judge, then by their risk, the highest first."""
+        """The groups: first those too small to judge, then the others by descending risk."""
         labels = zip(self.grouping.levels, shortened(self.grouping.levels), strict=True)
         return sorted((self._line(level, isolated(label)) for level, label in labels), key=_by_risk)
 
     def _line(self, level: str, label: str) -> GroupLine:
         group = Group(self.name, level)
-        whose = (self.system.system, self.confidence, *group)
+        identity = (self.system.system, self.confidence, *group)
         return GroupLine(
             label=label,
             clusters=int(self._own("clusters", group).value),
@@ -98,34 +98,34 @@ class GroupTable:
             risk=self.at("risk", level),
             rest=self.at("risk", level, Minus("group", Group(self.name, REST))),
             within=tuple(self._own(name, group) for name in WITHIN),
-            curve=next(each for each in self.record.curves if (each.system, each.confidence, *each.group) == whose),
+            curve=next(row for row in self.record.curves if (row.system, row.confidence, *row.group) == identity),
         )
 
     @property
     def heading(self) -> str:
-        """What is shared by all groups."""
+        """The heading: the grouping, the shared threshold, and the numbers of all units."""
         numbers = ", ".join(f"{stem} {four(row.value)}" for stem, row in self.overall.items())
         return f"by {isolated(self.name)}, at the threshold {self.threshold:.6g}; of all {numbers}"
 
     @property
     def sentences(self) -> list[str]:
-        """Who is too small to judge, and for whom of the others the risk is highest."""
+        """Sentences on the groups too small to judge, and on the highest risk of the others."""
         small, judged = ([line for line in self.lines if line.small is flag] for flag in (True, False))
-        worst, gap, said = self.at("worst_risk"), self.at("worst_minus_best"), []
+        worst, gap, texts = self.at("worst_risk"), self.at("worst_minus_best"), []
         if small:
-            each = ", ".join(
+            groups = ", ".join(
                 f"{line.label} ({line.clusters} {self.noun}{'s' if line.clusters != 1 else ''}, "
                 f"{line.accepted} of {line.units} accepted)"
                 for line in small
             )
-            said.append(f"Too small to judge: {each}.")
+            texts.append(f"Too small to judge: {groups}.")
         if judged and not math.isnan(worst.value):
             highest = next(line for line in judged if line.risk.value == worst.value)
             among = "Among the others the" if small else "The"
-            said.append(f"{among} risk is highest for {highest.label}: {row_text(worst, ', ')}.")
+            texts.append(f"{among} risk is highest for {highest.label}: {row_text(worst, ', ')}.")
         if not math.isnan(gap.value):
-            said.append(f"Highest minus lowest: {row_text(gap, ', ')}.")
-        return said
+            texts.append(f"Highest minus lowest: {row_text(gap, ', ')}.")
+        return texts
 
 
 def row_text(row: Estimate, between: str = " ") -> str:
@@ -135,7 +135,7 @@ def row_text(row: Estimate, between: str = " ") -> str:
 
 
 def group_tables(results: Results, confidence: str) -> list[GroupTable]:
-    """The tables of every grouping under one confidence, system by system; none where no groups were asked for."""
+    """The tables of every grouping under one confidence, for each system; none without groups."""
     record = results.selective.groups
     if record is None:
         return []
@@ -147,17 +147,18 @@ def group_tables(results: Results, confidence: str) -> list[GroupTable]:
 
 
 def _by_risk(line: GroupLine) -> tuple[bool, float]:
-    """Those too small to judge first, then the highest risk."""
+    """The sort key: groups too small to judge first, then by descending risk."""
     return not line.small, math.inf if math.isnan(line.risk.value) else -line.risk.value
 
 
 def groups_text(results: Results, confidence: str) -> Iterator[str]:
     """The groups as lines of a console, those too small to judge first."""
     tables = group_tables(results, confidence)
-    for each in tables:
-        whose = f"{each.system.label} " if len(results.systems) > 1 else ""
+    for group in tables:
+        prefix = f"{group.system.label} " if len(results.systems) > 1 else ""
         yield ""
-        yield f"{whose}{isolated(confidence)} {each.heading}"
-        yield from (f"  {sentence}" for sentence in each.sentences)
-        heads = (f"  {isolated(each.name)}", f"{each.noun}s", "items accepted", "coverage", "risk", "risk − the rest")
-        yield from table([heads, *((f"  {line.label}", *line.cells) for line in each.lines)])
+        yield f"{prefix}{isolated(confidence)} {group.heading}"
+        yield from (f"  {sentence}" for sentence in group.sentences)
+        counts = (f"{group.noun}s", "items accepted")
+        heads = (f"  {isolated(group.name)}", *counts, "coverage", "risk", "risk − the rest")
+        yield from table([heads, *((f"  {line.label}", *line.cells) for line in group.lines)])

@@ -1,7 +1,7 @@
-"""The report as one HTML file: nothing is fetched, every text of a file is inert, and it reads without its script.
+"""The report as one HTML file: it fetches nothing, escapes every text of a file, and can be read without its script.
 
-Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the
-`systems`, the names that can be `switched`, the `content` of their section and the `sha256` of the file.
+Templates get the `artifact` (results or a calibration), its `study` (origin, inputs and tool), the `systems`, the names
+that can be `switched`, the `content` of their section and the `sha256` of the file.
 """
 
 import base64
@@ -29,13 +29,13 @@ from demur.report.selective.operating import marked, operating_data
 from demur.report.text import UNDEFINED, interval_text, three
 from demur.results.table import Results
 
-# Nothing but the styles of the page and this very script.
+# Allows only inline styles and the script with this hash.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
-_STYLED = 2  # the style sheet itself knows the looks of two systems, in the light and in the dark
+_STYLED = 2  # the style sheet defines the looks of the first two systems, light and dark
 
 
 def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: Rule | None = None) -> str:
-    """The whole page of results, or of a calibration; `sha256` is of their file, a `rule` is marked on its curve."""
+    """The page of results or of a calibration; `sha256` is that of its file, and a `rule` is marked on its curve."""
     task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
@@ -46,6 +46,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         script += _asset("script.js")
     elif rule is not None:
         raise UserError("a rule is about the answers of a system: only results of demur evaluate show one")
+    filled = [(part, part.filled(artifact, rule)) for part in sections_of(task)]
     template = _environment().get_template(f"{task}.html.j2")
     page = template.render(
         artifact=artifact,
@@ -53,7 +54,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         systems=systems,
         switched=switched,
         folder=task,
-        sections=[(each, shown) for each in sections_of(task) if (shown := each.filled(artifact, rule)) is not None],
+        sections=[(part, content) for part, content in filled if content is not None],
         sha256=sha256,
         policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         style=_asset("style.css"),
@@ -79,7 +80,7 @@ def embedded(content: Any) -> Markup:
 
 
 def file_text(value: object) -> Markup:
-    r"""Text of a file: shown on its own ground, with what a page would obey spelled out.
+    r"""Text of a file, escaped, with control characters spelled out and its direction isolated.
 
     >>> print(file_text("<b>\u202e"))
     <bdi>&lt;b&gt;\u202e</bdi>
@@ -107,7 +108,7 @@ def _environment() -> Environment:
 
 
 def _key(style: str) -> Markup:
-    """The line and the mark of a system."""
+    """The line and marker of a system, for legends."""
     mark = element("g", shape(style), transform="translate(17 6)")
     return Markup(element("path", d="M1 6H33", class_=f"line {style}") + mark)  # noqa: S704  (ours)
 

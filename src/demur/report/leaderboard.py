@@ -1,4 +1,4 @@
-"""Leaderboard in words: the ranks that are left open, who is tied for best, and how far the systems are compared."""
+"""The leaderboard in words: ranges of ranks, which systems are tied for best, and the range of coverage."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ _MUCH_FARTHER = 1.2
 
 
 def board_to_show(results: Results) -> Leaderboard | None:
-    """The leaderboard of three systems or more; of two, the difference says it all."""
+    """The leaderboard of three or more systems; None for fewer."""
     return leaderboard_of(results) if len(results.systems) >= _FEWEST else None
 
 
 def listing(names: Sequence[str]) -> str:
-    """Names as a sentence lists them.
+    """Join names for a sentence.
 
     >>> listing(["a"]), listing(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -29,7 +29,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def ranks_text(standing: Standing) -> str:
-    """The rank of a system, or the first and the last it may have."""
+    """The rank of a system, or the range of ranks it may have."""
     if standing.ranks is None:
         return "–"
     low, high = standing.ranks
@@ -37,14 +37,14 @@ def ranks_text(standing: Standing) -> str:
 
 
 def why_not_ranked(board: Leaderboard, standing: Standing) -> str:
-    """Why a system has no rank; nothing where it has one."""
+    """Why a system has no rank; empty where it has one."""
     if standing.ranks is not None:
         return ""
     return f"ends at {standing.reaches:.1%}, before {board.coverage:.1%}" if standing.reaches else "nothing is answered"
 
 
 def best_sentence(results: Results, board: Leaderboard) -> str:
-    """Who may be the best: one system, or those that are tied."""
+    """The sentence on the best system, or on those tied for best."""
     names, total = by_name(results), len(board.ranked)
     best = [names[system].name for system in board.best]
     if total < 2:  # noqa: PLR2004  (a comparison)
@@ -59,13 +59,13 @@ def best_sentence(results: Results, board: Leaderboard) -> str:
         return f"{listing(best)} {looks} best of {total} systems, but {listing(doubts)}."
     if len(best) > 1:
         return f"{listing(best)} are tied for best of {total} systems: none of them is shown to be worse than another."
-    beaten = all(board.best[0] in each.worse_than for each in board.ranked if not each.best)
+    beaten = all(board.best[0] in standing.worse_than for standing in board.ranked if not standing.best)
     others = "each of the others is shown to be worse" + ("" if beaten else " than it or than another")
     return f"{best[0]} is the best of {total} systems: {others}."
 
 
 def sentences(results: Results, board: Leaderboard) -> Iterator[str]:
-    """What the ranks rest on, what they are not to be relied on for, and what adding or excluding a system would do."""
+    """The basis of the ranks, doubts about them, and the effect of adding or excluding a system."""
     pairs = len(board.ranked) * (len(board.ranked) - 1) // 2
     if pairs > 1 and not board.undecided:
         yield f"The ranks are those that 95 % intervals for all {pairs} differences at once do not rule out."
@@ -86,6 +86,6 @@ def sentences(results: Results, board: Leaderboard) -> Iterator[str]:
 
 
 def _doubts(results: Results, board: Leaderboard) -> list[str]:
-    """Of every difference that is shown: why it is not to be relied on, or nothing."""
-    keys = (pair_key(results, each.system, other) for each in board.ranked for other in each.worse_than)
+    """For every shown difference the reason to doubt it, or an empty text."""
+    keys = (pair_key(results, ranked.system, other) for ranked in board.ranked for other in ranked.worse_than)
     return [decide(results, key).doubt for key in keys if key is not None]

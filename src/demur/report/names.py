@@ -1,4 +1,4 @@
-"""Names: what the systems of a result are called, how they look, and which of them are compared."""
+"""Names, labels and styles of the systems of a result, the compared pairs, and warnings in words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _MOST_IN_FULL = 8
 
 @dataclass(frozen=True, slots=True)
 class NamedSystem:
-    """A system: its identity, its name in a sentence, what a column has room for, its style, and its role if any."""
+    """A system: its identity, its name in sentences, its short label for columns, its style, and its role if any."""
 
     system: str
     name: str
@@ -38,25 +38,25 @@ class Pair:
 
     @property
     def minus(self) -> Minus:
-        """What a difference of the two subtracts."""
+        """The subtracted side of a difference of the two."""
         return Minus("system", self.baseline.system)
 
     def key(self, quantity: str, confidence: str) -> Key:
-        """The identity of a difference between the two."""
+        """The key of a difference between the two."""
         return Key(self.other.system, quantity, confidence, minus=self.minus)
 
     @property
     def label(self) -> str:
-        """What is subtracted from what."""
+        """The label of a difference: other − baseline."""
         return f"{self.other.label} − {self.baseline.label}"
 
     def named(self, system: str) -> NamedSystem:
-        """Which of the two a system is."""
+        """The named system with this identity."""
         return self.other if system == self.other.system else self.baseline
 
 
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
-    """The systems. Each that answers has a look of its own; of those that retrieve, the baseline has one."""
+    """The named systems. In retrieval only the baseline has a distinct style, otherwise each system."""
     systems, study = results.systems, results.study
     names = [isolated(name) for name in shortened(systems, _LONGEST_NAME)]
     labels = [isolated(label) for label in shortened(systems)]
@@ -74,7 +74,7 @@ def by_name(results: Results) -> dict[str, NamedSystem]:
 
 
 def pairs_of(results: Results) -> tuple[Pair, ...]:
-    """Every other system with the baseline; none where there is one system."""
+    """Every other system paired with the baseline; none for a single system."""
     systems = systems_of(results)
     base = next((system for system in systems if system.system == results.study.baseline), systems[0])
     others = [system for system in systems if system is not base]
@@ -82,33 +82,33 @@ def pairs_of(results: Results) -> tuple[Pair, ...]:
 
 
 def shown_in_full(results: Results) -> tuple[str, ...]:
-    """The confidences a page shows in full: all, or of very many curves the first, so that the page stays small."""
+    """The confidences a page shows in full: all, or only the first where there are very many curves."""
     confidences = results.selective.confidences
     return confidences if len(results.systems) * len(confidences) <= _MOST_IN_FULL else confidences[:1]
 
 
 def worded_warnings(results: Results) -> list[WordedWarning]:
-    """The warnings in words, each with what it is about."""
+    """The warnings in words, each with its subject."""
     several = isinstance(results.study, SelectiveStudy) and len(results.systems) > 1
     labels = dict(zip(results.systems, shortened(results.systems), strict=True)) if several else {}
     return [
-        WordedWarning(code=each.code, message=each.message(), where=_where(results, each, labels))
-        for each in results.warnings
+        WordedWarning(code=warning.code, message=warning.message(), where=_subject(results, warning, labels))
+        for warning in results.warnings
     ]
 
 
 def by_code(warnings: Iterable[WordedWarning]) -> dict[str, list[WordedWarning]]:
-    """Warnings of each kind together."""
+    """Warnings grouped by code."""
     kinds: dict[str, list[WordedWarning]] = {}
     for warning in warnings:
         kinds.setdefault(warning.code, []).append(warning)
     return kinds
 
 
-def _where(results: Results, warning: ResultWarning, labels: dict[str, str]) -> str:
+def _subject(results: Results, warning: ResultWarning, labels: dict[str, str]) -> str:
     about, subject = warning.about, warning.subject
     if isinstance(results.study, SelectiveStudy):
-        return results.place(warning, labels)
+        return results.warning_subject(warning, labels)
     if about.system is None:
         return "posts" if subject == "clusters" else subject
     gate = "gate " if subject in ("clusters", "confidence") else ""

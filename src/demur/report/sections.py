@@ -39,9 +39,9 @@ _BIBTEX = """\
 
 
 class Section(NamedTuple):
-    """A part of the page: its place among them and in the navigation, and what its template shows.
+    """A section of the page: its order, its anchor and title, and the function that gives its content.
 
-    One `with_rule` is given the rule that is shown beside the results, or None.
+    A section `with_rule` also gets the rule that is shown beside the results, or None.
     """
 
     order: int
@@ -51,7 +51,7 @@ class Section(NamedTuple):
     with_rule: bool = False
 
     def filled(self, artifact: "Results | Calibration", rule: "Rule | None") -> Any:
-        """What its template shows of an artifact."""
+        """The content of the section for an artifact."""
         return self.content(artifact, rule) if self.with_rule else self.content(artifact)
 
 
@@ -61,7 +61,7 @@ _SECTIONS: dict[Task, list[Section]] = {"selective": [], "retrieval": [], "calib
 def section(
     anchor: str, title: str, *, task: Task, order: int, with_rule: bool = False
 ) -> Callable[[Filling], Filling]:
-    """Register a function of the results as a section; the numbers of a page leave room between them."""
+    """Register a function of the results as a section; `order` sorts the sections of a page."""
 
     def register(content: Filling) -> Filling:
         if any(anchor == other.anchor or order == other.order for other in _SECTIONS[task]):
@@ -81,21 +81,21 @@ def sections_of(task: Task) -> list[Section]:
 
 
 def shade(kind: str, share: float, *, few: bool) -> str:
-    """The style of a cell of a heat map: darker where there is more, greyed where few answers stand behind it."""
+    """The style of a cell of a heat map: darker for larger shares, grey where it is based on few answers."""
     return "few" if few else f"{kind} shade-{round(min(max(share, 0.0), 1.0) * _SHADES)}"
 
 
 def definition(quantity: Quantity) -> tuple[str, str, str]:
-    """A quantity by name, the heading of its docstring, and the paragraph below it."""
+    """The name of a quantity, the title of its docstring, and the paragraph below it."""
     heading, _, rest = inspect.cleandoc(quantity.function.__doc__ or "").partition("\n\n")
     return quantity.name, heading, rest.partition("\n\n")[0].replace("\n", " ")
 
 
 def carried(artifact: "Results | Calibration", name: str, warnings: Iterable[WordedWarning]) -> Content:
-    """What a reviewer takes along: the first warning of each kind, and the file unless it is too large for a page."""
-    whole, packed = artifact.text.encode(), None
-    if len(whole) <= _HOPELESS:
-        packed = base64.b64encode(gzip.compress(whole, mtime=0)).decode()
+    """What a page embeds for reviewers: the first warning of each kind, and the file unless it is too large."""
+    content, packed = artifact.text.encode(), None
+    if len(content) <= _HOPELESS:
+        packed = base64.b64encode(gzip.compress(content, mtime=0)).decode()
     study = artifact.study if isinstance(artifact, Results) else artifact
     version = "".join(sign for sign in study.tool.version if sign.isalnum() or sign in ".-+")
     return {
@@ -104,5 +104,5 @@ def carried(artifact: "Results | Calibration", name: str, warnings: Iterable[Wor
         "fingerprint": artifact.fingerprint,
         "bibtex": _BIBTEX.format(version=version, year=study.created_at[:4]),
         "download": packed if packed and len(packed) <= _MOST_BYTES else None,
-        "size": len(whole),
+        "size": len(content),
     }

@@ -1,4 +1,4 @@
-"""The sentences for a paper, with one's own numbers: who was counted, what was found, and how it was computed."""
+"""Sentences for a paper: population, results and methods."""
 
 import math
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ _FEW_CLUSTERS = 20
 def paper_text(results: Results, layout: Layout) -> str:
     """A paragraph of results and one of methods."""
     layout = Layout(layout.rows, _SENTENCE_DIGITS if layout.digits is None else layout.digits)
-    found = [_counted(results), *_answered(results)]
-    usual = results.selective.headline.quantity if len(results.systems) > 1 else AREA
-    for name in layout.names(results, "table") if layout.rows else [usual]:
-        found += _about(results, Key("", name, results.selective.confidences[0]), layout)
+    results_part = [_counted(results), *_answered(results)]
+    default = results.selective.headline.quantity if len(results.systems) > 1 else AREA
+    for name in layout.names(results, "table") if layout.rows else [default]:
+        results_part += _about(results, Key("", name, results.selective.confidences[0]), layout)
     board = board_to_show(results)
     if board is not None and not layout.rows:
-        found.append(best_sentence(results, board))
-    return "\n\n".join(inert(" ".join(part)) for part in (found, [*_methods(results)])) + "\n"
+        results_part.append(best_sentence(results, board))
+    return "\n\n".join(inert(" ".join(part)) for part in (results_part, [*_methods(results)])) + "\n"
 
 
 def _names(results: Results) -> list[str]:
@@ -44,7 +44,7 @@ def _counted(results: Results) -> str:
 
 
 def _answered(results: Results) -> Iterator[str]:
-    """The shares that were answered, and how far the systems are compared for it."""
+    """The shares that were answered, and the coverage up to which the systems are compared."""
     study = results.selective
     confidence, several = study.confidences[0], len(results.systems) > 1
     shares = [f"{100 * results.curves[system, confidence].cmax:.1f} %" for system in results.systems]
@@ -52,23 +52,23 @@ def _answered(results: Results) -> Iterator[str]:
     text = f"{'They' if several else 'It'} answered {listing(shares)} of the items{respectively}"
     end = results[Key(results.systems[0], study.headline.quantity, confidence)].at or 0.0
     if several and study.area_coverage is None and end:
-        speaking = all(results.curves[system, confidence].defined for system in results.systems)
-        reach = ("both reach" if len(shares) == _PAIR else "all reach") if speaking else "all that answer reach"
+        all_answer = all(results.curves[system, confidence].defined for system in results.systems)
+        reach = ("both reach" if len(shares) == _PAIR else "all reach") if all_answer else "all that answer reach"
         text += f", so they were compared up to the largest coverage {reach} (C_common = {100 * end:.1f} %)"
     yield f"{text}."
 
 
 def _about(results: Results, number: Key, layout: Layout) -> Iterator[str]:
-    """One number of every system, and its difference from the baseline where there are two."""
+    """One number of every system, and the difference of two."""
     values = []
     for system in systems_of(results):
         estimate = results[Key(system.system, number.quantity, number.confidence)]
-        whose = f" for {system.name}" if len(results.systems) > 1 else ""
+        of_system = f" for {system.name}" if len(results.systems) > 1 else ""
         if not is_measured(results, estimate):
-            values.append(f"undefined{whose}")
+            values.append(f"undefined{of_system}")
             continue
         ends = _interval(results, estimate, layout)
-        values.append(f"{_signed(estimate.value, layout)}{ends and f' ({ends})'}{whose}")
+        values.append(f"{_signed(estimate.value, layout)}{ends and f' ({ends})'}{of_system}")
     title = title_of(results[Key(results.systems[0], number.quantity, number.confidence)])
     ranked_by = f"loss {results.selective.loss.name}; confidence {number.confidence}; lower is better"
     about = "" if Measure.of(number.quantity).quantity.loss_free else f" ({ranked_by})"
@@ -93,9 +93,9 @@ def _difference(results: Results, pair: Pair, number: Key, layout: Layout) -> It
         return
     ends = _interval(results, estimate, layout)
     p_value = "" if math.isnan(estimate.p_value) else f"; p {_p_text(estimate.p_value)}"
-    whose = f"The difference ({pair.other.name} − {pair.baseline.name})"
-    found = f"{whose} was {_signed(estimate.value, layout)}{ends and f' ({ends}{p_value})'}"
-    yield f"{found}{_conclusion(results, pair, key)}."
+    subject = f"The difference ({pair.other.name} − {pair.baseline.name})"
+    sentence = f"{subject} was {_signed(estimate.value, layout)}{ends and f' ({ends}{p_value})'}"
+    yield f"{sentence}{_conclusion(results, pair, key)}."
 
 
 def _conclusion(results: Results, pair: Pair, key: Key) -> str:
@@ -122,15 +122,16 @@ def _methods(results: Results) -> Iterator[str]:
         yield "Nothing was resampled, so there are no intervals."
     else:
         drawn = f"{boot.n_resamples} bootstrap resamples of whole {study.noun}s (seed {boot.seed})"
-        anew = "; C_common was found anew in every resample" if study.headline.quantity.endswith("C_common") else ""
-        yield f"Intervals are from influence functions and from {drawn}{anew}."
+        is_common = study.headline.quantity.endswith("C_common")
+        recomputed = "; C_common was found anew in every resample" if is_common else ""
+        yield f"Intervals are from influence functions and from {drawn}{recomputed}."
         board = board_to_show(results)
         if board is not None:
             pairs = len(board.ranked) * (len(board.ranked) - 1) // 2
             few = study.clusters_included < _FEW_CLUSTERS
-            how = "Bonferroni-adjusted t intervals" if few else "intervals simultaneous by the max-t bootstrap"
-            yield f"Ranks rest on {how} of all {pairs} pairwise differences."
-    kept = [f"{name}: {study.convention[name]}" for name in ("ties", "denominator") if name in study.convention]
-    text = "; ".join([*kept, f"computed with demur {study.tool.version}"])
+            intervals = "Bonferroni-adjusted t intervals" if few else "intervals simultaneous by the max-t bootstrap"
+            yield f"Ranks rest on {intervals} of all {pairs} pairwise differences."
+    conventions = [f"{name}: {study.convention[name]}" for name in ("ties", "denominator") if name in study.convention]
+    text = "; ".join([*conventions, f"computed with demur {study.tool.version}"])
     yield f"{text[:1].upper()}{text[1:]}."
     yield f"Signature: {study.signature()}"

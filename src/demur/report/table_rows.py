@@ -1,4 +1,4 @@
-"""Rows of tables: every number of every system and its difference from the baseline, and the notes below them."""
+"""Rows of tables: every number of every system with its difference from the baseline, and the notes."""
 
 import math
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ _DECIMALS, _MOST_DECIMALS = 4, 15
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which numbers a table has, by the names of their quantities (none: the usual ones), and to how many decimals.
+    """The quantities of a table by name (none: the default ones), and the number of decimals.
 
-    Without `digits` a table for people has four decimals, all numbers the same, and CSV has every number in full.
+    Without `digits` a table for people has four decimals, and CSV has every number in full.
     """
 
     rows: tuple[str, ...] = ()
@@ -38,20 +38,20 @@ class Layout:
             raise UserError(f"digits {literal(self.digits)}, expected decimals from 0 to {_MOST_DECIMALS}")
 
     def fixed(self, value: float) -> str:
-        """A number for people."""
+        """A number with a fixed number of decimals, for people."""
         return fixed(value, _DECIMALS if self.digits is None else self.digits)
 
     def in_full(self, value: float | None) -> float | str | None:
-        """A number for machines, rounded only where that is asked for."""
+        """A number for machines, rounded only if `digits` is given."""
         return value if self.digits is None or value is None else fixed(value, self.digits)
 
     def names(self, results: Results, shown: str) -> list[str]:
-        """The quantities that are shown, as the keys of these results name them."""
+        """The names of the quantities to show."""
         study = results.selective
         known = [*study.names("csv"), *study.names_at_coverages]
         for name in map(canonical, self.rows):
             if name == LEADERBOARD:
-                raise UserError("the leaderboard is a table of its own: ask for that row alone")
+                raise UserError("the leaderboard is a table of its own: give that row alone")
             if name not in known:
                 raise unknown("row of a table of these results", name, [*known, LEADERBOARD])
         return [*map(canonical, self.rows)] or [*study.names(shown), *study.names_at_coverages]
@@ -62,9 +62,9 @@ LEADERBOARD = "leaderboard"
 
 
 class Cell(NamedTuple):
-    """A number with its interval, or with what it is at most; `unfair` says why it decides nothing.
+    """A number with its interval or upper bound; `unfair` says why it decides nothing.
 
-    One of another convention has the range over all orders of equal confidences instead.
+    A number of another convention has its range over all orders of equal confidences instead.
     """
 
     value: float | None = None
@@ -74,7 +74,7 @@ class Cell(NamedTuple):
     over_ties: tuple[float | None, float | None] | None = None
 
     def texts(self, layout: Layout) -> tuple[str, str]:
-        """The number, and its interval, as they are printed."""
+        """The number and its interval as text."""
         if self.value is None:
             return UNDEFINED, ""
         interval = "" if self.bound is None else f"≤ {layout.fixed(self.bound)}"
@@ -87,7 +87,7 @@ class Cell(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """One number of every system, and its difference from the baseline; `name` is the one of its key."""
+    """One number of every system, and its differences from the baseline; `name` is that of its key."""
 
     name: str
     title: str
@@ -96,7 +96,7 @@ class TableRow(NamedTuple):
 
 
 def rows_of(results: Results, confidence: str, shown: str = "table", layout: Layout = USUAL) -> Iterator[TableRow]:
-    """The rows of one confidence; a number that no answers stand behind, and a difference of such, is an empty cell."""
+    """The rows of one confidence; a number without any answers, and a difference of such, is an empty cell."""
     pairs = pairs_of(results)
     for name in layout.names(results, shown):
         numbers = {system: results[Key(system, name, confidence)] for system in results.systems}
@@ -115,27 +115,27 @@ def rows_of(results: Results, confidence: str, shown: str = "table", layout: Lay
 
 
 def _of_others(results: Results, confidence: str, layout: Layout) -> Iterator[TableRow]:
-    """The numbers of other conventions, of all rows or of those that are asked for; they have no differences."""
-    wanted = [*map(canonical, layout.rows)]
+    """The numbers of other conventions, all or those requested; they have no differences."""
+    requested = [*map(canonical, layout.rows)]
     for row in other_numbers(results, confidence):
-        if not wanted or row.name in wanted:
+        if not requested or row.name in requested:
             cells = [
                 Cell(
-                    None if math.isnan(each.value) else each.value,
-                    over_ties=each.over_ties if is_order_dependent(each) else None,
+                    None if math.isnan(number.value) else number.value,
+                    over_ties=number.over_ties if is_order_dependent(number) else None,
                 )
-                for each in row.numbers
+                for number in row.numbers
             ]
             yield TableRow(row.name, row.title, [*cells, *(Cell() for _ in pairs_of(results))], row.convention)
 
 
 def columns_of_systems(results: Results) -> list[str]:
-    """The systems, then what is subtracted from what."""
+    """The headings of the columns: the systems, then the differences."""
     return [*results.systems, *(f"{pair.other.system} − {pair.baseline.system}" for pair in pairs_of(results))]
 
 
 def notes(results: Results, layout: Layout = USUAL) -> list[str]:
-    """What a reader must know of the numbers: whose they are, the loss, the intervals, the conventions."""
+    """The notes below a table: inputs, population, loss, intervals and conventions."""
     study = results.selective
     counted = f"{study.clusters_included} {study.noun}s ({study.clusters_failed} failed)"
     texts = []
@@ -148,9 +148,9 @@ def notes(results: Results, layout: Layout = USUAL) -> list[str]:
     if study.bootstrap is None:
         texts.append("No intervals: nothing was resampled.")
     else:
-        ways = ", ".join(methods_shown(results, layout)) or "none"
+        methods = ", ".join(methods_shown(results, layout)) or "none"
         drawn = f"{study.bootstrap.n_resamples} bootstrap resamples of {study.noun}s, seed {study.bootstrap.seed}"
-        texts.append(f"In brackets the {level_of(results)} ({ways.replace('_', ' ')}); {drawn}.")
+        texts.append(f"In brackets the {level_of(results)} ({methods.replace('_', ' ')}); {drawn}.")
     texts.append(f"Conventions: {'; '.join(text for name, text in study.convention.items() if name != SIGNATURE)}.")
     cells = [cell for name in study.confidences for row in rows_of(results, name, layout=layout) for cell in row.cells]
     if any(cell.interval is None and cell.bound is not None for cell in cells):
@@ -167,7 +167,7 @@ def notes(results: Results, layout: Layout = USUAL) -> list[str]:
 
 
 def methods_shown(results: Results, layout: Layout = USUAL) -> dict[str, list[str]]:
-    """The methods of the intervals that are shown, each with the numbers it is used for."""
+    """The interval methods in the table, each with the titles of its numbers."""
     numbers: dict[str, dict[str, None]] = {}
     confidences = results.selective.confidences
     for row in (row for confidence in confidences for row in rows_of(results, confidence, layout=layout)):

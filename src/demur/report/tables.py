@@ -1,4 +1,4 @@
-"""Tables of results for a paper, a page or a spreadsheet. What comes from a file is text in all of them."""
+"""Tables of results as LaTeX, Markdown or CSV, with all text from files escaped."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from demur.results.table import Results
 
 
 def table_text(results: Results, form: str, layout: Layout = USUAL) -> str:
-    """The numbers as LaTeX, Markdown or CSV, or the sentences for a paper; or the leaderboard, if that is the row."""
+    """Results in a table format, or as sentences; or the leaderboard, if that is the only row."""
     write = registered("table format", form, FORMS)
     if layout.rows == (LEADERBOARD,):
         write = registered("format of a leaderboard", form, BOARD_FORMS)
@@ -36,20 +36,20 @@ def markdown(results: Results, layout: Layout) -> str:
 
 
 def _in_markdown(lines: Sequence[Sequence[str]], below: Sequence[str]) -> str:
-    """A table of cells that are Markdown already, and notes below it that are, too."""
+    """A Markdown table from escaped cells, with escaped notes below it."""
     return "\n".join([*(f"| {' | '.join(cells)} |" for cells in lines), "", *below, ""])
 
 
 def _markdown_notes(results: Results, below: Sequence[str]) -> list[str]:
-    """Notes, and signatures, none of whose signs ends the code they are shown as."""
-    return [*map(escaped_markdown, below), *(f"{whose}: `{line}`" for whose, line in signatures(results).items())]
+    """Escaped notes, and the signatures as code."""
+    return [*map(escaped_markdown, below), *(f"{name}: `{line}`" for name, line in signatures(results).items())]
 
 
 def _signed_latex(results: Results) -> list[str]:
-    """A line may end after a bar: a signature has no spaces."""
-    lines = ((whose, escaped_latex(line)) for whose, line in signatures(results).items())
-    broken = ((whose, line.replace(r"\textbar{}", r"\textbar\allowbreak{}")) for whose, line in lines)
-    return [f"{escaped_latex(whose)}: \\texttt{{{line}}}" for whose, line in broken]
+    """The signatures in LaTeX, which may break lines after a bar."""
+    lines = ((name, escaped_latex(line)) for name, line in signatures(results).items())
+    broken = ((name, line.replace(r"\textbar{}", r"\textbar\allowbreak{}")) for name, line in lines)
+    return [f"{escaped_latex(name)}: \\texttt{{{line}}}" for name, line in broken]
 
 
 def latex(results: Results, layout: Layout) -> str:
@@ -72,7 +72,7 @@ def _latex_title(title: str) -> str:
 
 
 def _in_latex(alignment: str, lines: Sequence[str], about: tuple[Results, Sequence[str]]) -> str:
-    """A table of booktabs around lines that are LaTeX already; below it notes, and the signatures of its results."""
+    """A booktabs table from lines of LaTeX, with notes and signatures below it."""
     below = [*map(escaped_latex, about[1]), *_signed_latex(about[0])]
     head = ["% needs \\usepackage{booktabs}", "\\begin{table}", "  \\centering"]
     head += [f"  \\begin{{tabular}}{{{alignment}}}", "    \\toprule"]
@@ -82,7 +82,7 @@ def _in_latex(alignment: str, lines: Sequence[str], about: tuple[Results, Sequen
 
 
 def csv_text(results: Results, layout: Layout) -> str:
-    """One row per number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
+    """One row per number in full precision; an apostrophe precedes text that looks like a formula."""
     lines = io.StringIO()
     write = csv.writer(lines, lineterminator="\n").writerow
     others = ["convention"] if results.selective.conventions else []
@@ -110,10 +110,10 @@ def _board_cells(results: Results, layout: Layout) -> tuple[list[str], list[list
     """The leaderboard as heads and rows of text."""
     board = results.leaderboard()
     rows = []
-    for each in board.standings:
-        number = Cell(each.estimate.value, shown_interval(results, each.estimate)) if each.ranks else Cell()
-        cells = [" ".join(filter(None, number.texts(layout))), layout.fixed(each.reaches)]
-        rows.append([each.system, *cells, ranks_text(each), "yes" if each.best else "no"])
+    for standing in board.standings:
+        number = Cell(standing.estimate.value, shown_interval(results, standing.estimate)) if standing.ranks else Cell()
+        cells = [" ".join(filter(None, number.texts(layout))), layout.fixed(standing.reaches)]
+        rows.append([standing.system, *cells, ranks_text(standing), "yes" if standing.best else "no"])
     return ["system", title_of(board.standings[0].estimate), "Cmax", "rank", "in the best set"], rows
 
 
@@ -124,7 +124,7 @@ def _board_notes(results: Results, layout: Layout) -> list[str]:
 
 
 def board_markdown(results: Results, layout: Layout) -> str:
-    """The leaderboard for Markdown, and what it rests on."""
+    """The leaderboard in Markdown, with notes."""
     heads, rows = _board_cells(results, layout)
     lines = [[*map(escaped_markdown, heads)], ["---", *["--:"] * (len(heads) - 1)]]
     return _in_markdown(
@@ -134,7 +134,7 @@ def board_markdown(results: Results, layout: Layout) -> str:
 
 
 def board_latex(results: Results, layout: Layout) -> str:
-    """The leaderboard for LaTeX, and what it rests on."""
+    """The leaderboard in LaTeX, with notes."""
     heads, rows = _board_cells(results, layout)
     lines = [f"    {' & '.join(map(_latex_title, heads))} \\\\", "    \\midrule"]
     lines += [f"    {' & '.join([escaped_latex(row[0]), *map(latex_numbers, row[1:])])} \\\\" for row in rows]

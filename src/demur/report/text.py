@@ -1,4 +1,4 @@
-"""Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown, and tables of them."""
+"""Numbers as text: values, intervals, titles, thresholds and aligned tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_COLUMN = ("Mn", "Me", "Cf")
 
 
 def three(value: float) -> str:
-    """Three significant digits: what ten thousand resamples can promise of an interval.
+    """Three significant digits, the precision of an interval from ten thousand resamples.
 
     >>> three(0.123456), three(1234.5), three(0.0)
     ('0.123', '1.23e+03', '0')
@@ -51,7 +51,7 @@ def decimals(value: float | None) -> str:
 
 
 def fixed(value: float, digits: int) -> str:
-    """A number with so many decimals, whatever its size, so that columns line up; nothing has no sign.
+    """A number with a fixed number of decimals; 0 has no sign.
 
     >>> fixed(0.12345, 3), fixed(-0.00001, 3), fixed(float("nan"), 3)
     ('0.123', '0.000', '–')
@@ -83,14 +83,14 @@ def interval_row(label: str, style: str, value: float, interval: Interval | None
 
 
 def bounded_interval(results: Results, estimate: Estimate) -> str:
-    """The interval to show, or what the number is at most where nothing went wrong."""
+    """The interval to show, or the upper bound of a number without any loss."""
     if estimate.upper_bound is not None:
         return f"at most {three(estimate.upper_bound)}"
     return interval_text(shown_interval(results, estimate))
 
 
 def with_interval(results: Results, estimate: Estimate, digits: Callable[[float], str] = four) -> str:
-    """A number and its interval, or what it is at most where nothing went wrong."""
+    """A number with its interval, or with its upper bound where no answer has a loss."""
     if math.isnan(estimate.value):
         return "undefined"
     value, interval = digits(estimate.value), shown_interval(results, estimate)
@@ -106,7 +106,7 @@ def level_of(results: Results) -> str:
 
 
 def title_of(estimate: Estimate) -> str:
-    """What a number is called, with the coverage it is taken at and where a cut area ends."""
+    """The title of a number, with its coverage and the end of a cut area."""
     measure = Measure.of(estimate.key.quantity)
     if measure.quantity.parameter is CUT:
         end = 0.0 if estimate.at is None else estimate.at
@@ -121,7 +121,7 @@ def title_of(estimate: Estimate) -> str:
 
 
 def threshold_text(threshold: float, next_lower: float, scale: int = 1) -> str:
-    """A threshold of a ranking as somebody can type it, on the scale of the signal: −1 where lower is surer.
+    """The shortest text of a ranking threshold on the scale of the signal; −1 where lower is more confident.
 
     >>> threshold_text(-0.3, -0.5, scale=-1), threshold_text(-2 / 3, -0.7, scale=-1), threshold_text(0.2, 0.1, scale=-1)
     ('0.3', '0.67', '-0.2')
@@ -131,14 +131,14 @@ def threshold_text(threshold: float, next_lower: float, scale: int = 1) -> str:
 
 
 def threshold_at(record: CurveRecord, point: int) -> str:
-    """The threshold of an operating point: it accepts that point's answers and no more."""
+    """The threshold of an operating point as text; it accepts exactly that point's answers."""
     scale = -1 if record.lower_is_surer else 1
     threshold, *lower = (scale * value for value in record.curve.threshold[point : point + 2])
     return threshold_text(threshold, lower[0] if lower else -math.inf, scale)
 
 
 def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) -> Iterator[str]:
-    r"""Rows of text with their columns lined up: the first to the left, numbers to the right.
+    r"""Rows of text in aligned columns, by default the first to the left and the others to the right.
 
     >>> print(*table([("", "value"), ("Cmax", "0.5"), ("AURC", "0.125")]), sep="\n")
           value
@@ -150,14 +150,14 @@ def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) ->
     for row in listed:
         gaps = (" " * (width - columns_of(cell)) for cell, width in zip(row, widths, strict=True))
         cells = (
-            f"{cell}{gap}" if place in to_the_left else f"{gap}{cell}"
-            for place, (cell, gap) in enumerate(zip(row, gaps, strict=True))
+            f"{cell}{gap}" if index in to_the_left else f"{gap}{cell}"
+            for index, (cell, gap) in enumerate(zip(row, gaps, strict=True))
         )
         yield "  ".join(cells).rstrip()
 
 
 def columns_of(text: str) -> int:
-    r"""How many columns of a terminal a text takes: wide signs two, marks on other signs and isolates none.
+    r"""The width of a text on a terminal: two for wide characters, zero for combining marks and isolates.
 
     >>> columns_of("few_shot"), columns_of("\u5b57"), columns_of("\u2068e\u0301\u2069")
     (8, 2, 1)

@@ -1,4 +1,4 @@
-"""Verdict: what each difference from the baseline says. Nothing is called better that was not compared fairly."""
+"""Verdicts: what each difference from the baseline decides, and whether its sides are comparable."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +27,7 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The one thing to take away, what it rests on, who is missing, and which warnings bear on it."""
+    """The main conclusion, its basis, failures that limit it, and the warnings about it."""
 
     headline: str
     sentences: tuple[str, ...]
@@ -37,10 +37,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The system a difference speaks for, or the reason why it speaks for none; neither where there is no interval.
+    """The system that a difference favours, or the reason why it favours none; neither without an interval.
 
-    `by` is the name of the interval that decides, with its ends where another one is shown, and `doubt` says why a
-    winner is not to be relied on.
+    `by` names the deciding interval, with its ends where another one is shown, and `doubt` is a reason not to rely on
+    the winner.
     """
 
     winner: str | None = None
@@ -55,22 +55,22 @@ class Decision:
 
 
 def decide(results: Results, key: Key) -> Decision:
-    """What the difference with this key says of the two systems it is between.
+    """The decision about two systems by the difference with this key.
 
-    Decided at 95 %, whatever other interval is shown: no level of one's choice decides. The difference that was named
-    beforehand is decided by its recommended interval, all others by the one that holds for all of them at once.
+    The level is 95 %, whatever other interval is shown. The difference that was named beforehand is decided by its
+    recommended interval, all others by their simultaneous one.
     """
     quantity, contrast = Measure.of(key.quantity).quantity, results.get(key)
     if not quantity.judged or contrast is None or math.isnan(contrast.value) or key.minus is None:
         return Decision()
     unfair = why_not_comparable(results, key) or results.why_nothing_decides
-    usual = contrast.recommended
-    if unfair or usual is None:
+    recommended = contrast.recommended
+    if unfair or recommended is None:
         return Decision(None, unfair)
-    interval, by = deciding(contrast) or usual, "95 % interval"
+    interval, by = deciding(contrast) or recommended, "95 % interval"
     if contrast.requested is not None:
-        by = f"recommended 95 % interval {interval_text(usual)}"
-    if contrast.simultaneous is not None and not usual.low <= 0 <= usual.high:
+        by = f"recommended 95 % interval {interval_text(recommended)}"
+    if contrast.simultaneous is not None and not recommended.low <= 0 <= recommended.high:
         by = SIMULTANEOUS
     if interval.low <= 0 <= interval.high:
         return Decision(None, UNDECIDED, by)
@@ -80,7 +80,7 @@ def decide(results: Results, key: Key) -> Decision:
 
 
 def _doubt(results: Results, key: Key) -> str:
-    """Why a difference that excludes 0 is not to be relied on: too few clusters differ, or bear on its sides."""
+    """Why a difference that excludes 0 is not reliable: too few clusters differ, or bear on its sides."""
     limits = {
         "discordant_clusters": (FEW_DISCORDANT, "differ"),
         "informative_clusters": (Measure.of(key.quantity).quantity.enough, "hold an error"),
@@ -92,20 +92,20 @@ def _doubt(results: Results, key: Key) -> str:
         if estimate is not None and interval is None and _without_a_loss(results, estimate.key):
             return f"too few {results.study.noun}s {limits['informative_clusters'][1]}"
         if interval is not None and interval.count is not None and interval.decided_by in limits:
-            limit, what = limits[interval.decided_by]
+            limit, condition = limits[interval.decided_by]
             if interval.count < limit:
-                return f"too few {results.study.noun}s {what}"
+                return f"too few {results.study.noun}s {condition}"
     return ""
 
 
 def _without_a_loss(results: Results, key: Key) -> bool:
-    """Whether a number has no interval because nothing in its range has a loss: fewer cannot bear on it."""
+    """Whether a number has no interval because no answer in its range has a loss."""
     codes = ("no_errors", "few_informative_clusters")
     return any(warning.code in codes and warning.about.matches(key) for warning in results.warnings)
 
 
 def why_not_comparable(results: Results, key: Key) -> str:
-    """Why the two sides of a difference are not measured alike."""
+    """Why the two sides of a difference are not comparable; empty if they are."""
     comparable = Measure.of(key.quantity).quantity.comparable
     if not comparable or key.minus is None:
         return ""
@@ -122,17 +122,17 @@ def why_not_comparable(results: Results, key: Key) -> str:
 
 
 def bearing_warnings(
-    results: Results, warnings: Iterable[ResultWarning], codes: Iterable[str], whose: Callable[[ResultWarning], str]
+    results: Results, warnings: Iterable[ResultWarning], codes: Iterable[str], system_of: Callable[[ResultWarning], str]
 ) -> Iterator[str]:
-    """Each kind of warning that bears on the verdict, once, with the name of the system it is about, if any."""
+    """Each relevant kind of warning once, with the name of the system it is about, if any."""
     first = {warning.code: warning for warning in reversed([*warnings])}
     for warning in (first[code] for code in codes if code in first):
-        message, name = warning.message(results.study.noun), whose(warning)
+        message, name = warning.message(results.study.noun), system_of(warning)
         yield f"{name}: {message}." if name else f"{message[:1].upper()}{message[1:]}."
 
 
 def says(results: Results, pair: Pair, key: Key) -> str:
-    """What a difference says, as a column of a console has room for it."""
+    """What a difference decides, in a few words."""
     difference, decision = results[key], decide(results, key)
     if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(difference.value):
         return "beyond Cmax"
@@ -143,13 +143,13 @@ def says(results: Results, pair: Pair, key: Key) -> str:
 
 
 def says_in_full(results: Results, pair: Pair, key: Key) -> str:
-    """The same in a sentence of its own."""
+    """What a difference decides, in words that stand alone."""
     text = says(results, pair, key)
     return f"not comparable: {text}" if text.startswith(REACHED_AT) else text
 
 
 def is_measured(results: Results, estimate: Estimate) -> bool:
-    """Whether answers stand behind a number: the areas of no answers are 0 by convention, and measure nothing."""
+    """Whether a number is based on answers: the area of no answers is 0 by convention."""
     quantity, key = Measure.of(estimate.key.quantity).quantity, estimate.key
     if math.isnan(estimate.value) or quantity.loss_free:
         return not math.isnan(estimate.value)
@@ -158,14 +158,14 @@ def is_measured(results: Results, estimate: Estimate) -> bool:
 
 
 def nothing_common(results: Results, confidence: str) -> bool:
-    """Whether no two systems answer anything, though areas are to be cut at a coverage they have in common."""
+    """Whether areas are cut at the common coverage, but fewer than two systems answer anything."""
     if results.selective.area_coverage is not None:
         return False
     return sum(results.curves[system, confidence].defined for system in results.systems) < _PAIR
 
 
 class Difference(NamedTuple):
-    """A number minus that of the baseline, what follows, and the shares of the replicates that favour each of them."""
+    """A difference from the baseline, the decision, and the shares of replicates that favour each system."""
 
     panel: str
     name: str
@@ -178,19 +178,19 @@ class Difference(NamedTuple):
 
     @property
     def drawn(self) -> "IntervalRow":
-        """What a picture shows of it."""
+        """The difference as a row of a picture."""
         winner, fair = self.decision.winner, self.decision.comparable
         style = "neither" if winner is None else self.pair.named(winner).style
         return interval_row(self.name, style, self.estimate.value, self.interval, comparable=fair)
 
     @property
     def has_margin(self) -> bool:
-        """Whether a margin can be tried: on a risk of both systems at the same coverage."""
+        """Whether a margin can be tested: on risks of both systems at the same coverage."""
         return self.panel == "risk" and (self.decision.winner is not None or self.decision.reason == UNDECIDED)
 
 
 def differences(results: Results, confidence: str, pair: Pair) -> list[Difference]:
-    """The differences that can be drawn on a few scales: areas up to a coverage, risks there, shares answered."""
+    """The differences to draw, in panels: areas up to a coverage, risks at coverages, shares answered."""
     study = results.selective
     measures = {name: Measure.of(name).quantity for name in study.names("table")}
     cut = [name for name, quantity in measures.items() if quantity.parameter is CUT]

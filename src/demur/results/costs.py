@@ -1,4 +1,4 @@
-"""Costs in results: the rows at each price of an abstention, and what is drawn of them."""
+"""Costs in results: the rows at each price of an abstention, their bands and switch points."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _crossfit(key: Key, view: CurveView, seed: int, folds: int) -> Row:
 
 
 def with_thresholds(estimates: Iterable[Estimate], views: Mapping[str, Mapping[str, CurveView]]) -> Iterator[Estimate]:
-    """Lowest costs with the coverage and the threshold they are reached at; neither where all is declined."""
+    """Add to each lowest cost its coverage and threshold, which is null where everything is declined."""
     for row in estimates:
         stem, _, price = row.key.quantity.partition("@")
         if stem in (COST, AT_THRESHOLD) and row.key.minus is None:
@@ -74,24 +74,25 @@ def with_thresholds(estimates: Iterable[Estimate], views: Mapping[str, Mapping[s
 
 
 def with_bands(estimates: Sequence[Estimate], contrasts: Sequence[Contrast]) -> list[Estimate]:
-    """Differences of the lowest cost with intervals that hold at every price at once, of each confidence."""
+    """Add to differences of the lowest cost an interval that holds at all prices at once, per confidence."""
     rows = [*estimates]
-    of_cost = [each for each in contrasts if each.key.quantity.partition("@")[0] == COST]
-    for confidence in dict.fromkeys(each.key.confidence for each in of_cost):
-        rows = judged_together(rows, {each.key: each.counted for each in of_cost if each.key.confidence == confidence})
+    of_cost = [contrast for contrast in contrasts if contrast.key.quantity.partition("@")[0] == COST]
+    for confidence in dict.fromkeys(contrast.key.confidence for contrast in of_cost):
+        family = [contrast for contrast in of_cost if contrast.key.confidence == confidence]
+        rows = judged_together(rows, {contrast.key: contrast.counted for contrast in family})
     return rows
 
 
 def switches(curve: Curve) -> list[Json]:
-    """The prices at which the cheapest threshold moves, from which to which; null declines everything."""
+    """The prices at which the cheapest threshold changes, with both thresholds; null declines everything."""
     envelope = CostEnvelope.of(curve)
     points = zip(envelope.switches, envelope.points, envelope.points[1:], strict=False)
-    return [{"a": float(at), "from": before.threshold, "to": after.threshold} for at, before, after in points]
+    return [{"a": float(price), "from": before.threshold, "to": after.threshold} for price, before, after in points]
 
 
-def checked_prices(given: Sequence[Any]) -> tuple[str, ...]:
-    """Prices as their names have them, each once."""
-    texts = tuple(price_text(price_of(each)) for each in given)
+def checked_prices(prices: Sequence[Any]) -> tuple[str, ...]:
+    """Prices as quantity names spell them; a repeated one is an error."""
+    texts = tuple(price_text(price_of(price)) for price in prices)
     if len({*texts}) < len(texts):
         raise UserError("the prices of an abstention have one twice")
     return texts

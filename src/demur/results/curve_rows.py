@@ -1,4 +1,4 @@
-"""Numbers of curves: the rows that are asked for, and what to be careful about in what they become."""
+"""Rows of risk–coverage curves, and the warnings about their estimates."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def curve_rows(
     resample_all: bool = False,
     counts: Callable[[Key], bool] | None = None,
 ) -> Iterator[Row]:
-    """The rows of several systems under one confidence; what is cut where all of them still answer looks at all.
+    """The rows of several systems under one confidence; an area cut at the common coverage needs all their views.
 
     A quantity that is usually reported as a point alone is resampled where it is asked for by name. Of the rows that do
     not count for themselves only differences are wanted.
@@ -30,16 +30,16 @@ def curve_rows(
     for index, (system, view) in enumerate(views.items()):
         shared = SharedView(tuple(views.values()), index)
         for measure in measures:
-            of = shared if measure.value == COMMON else view
+            source = shared if measure.value == COMMON else view
             key = Key(system, str(measure), confidence)
             resampled = resample_all or not measure.quantity.point_only
-            yield Row.of_curve(key, of, measure, resampled=resampled, side=counts is not None and not counts(key))
+            yield Row.of_curve(key, source, measure, resampled=resampled, side=counts is not None and not counts(key))
 
 
 def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:
-    """What to be careful about in each of these numbers, of one view or, without a view, of differences."""
+    """The warnings about estimates of one view or, without a view, about differences."""
     for row in rows:
-        key, added = row.key, 0.0  # how much of all units the operating point adds at once
+        key, added = row.key, 0.0  # the share of units that the operating point adds
         coverage = Measure.of(key.quantity).coverage
         if view is not None and row.other_threshold_rate is not None and coverage is not None:
             count, units = view.curve.points.count, view.curve.units
@@ -50,7 +50,7 @@ def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iter
 
 
 def about_numbers(views: Mapping[Any, Mapping[str, CurveView]], estimates: Estimates) -> Iterator[ResultWarning]:
-    """What to be careful about in each view and in its numbers, and in the differences of each confidence."""
+    """The warnings about each view, its estimates, and the differences under each confidence."""
     for confidence, by_system in views.items():
         rows = estimates.where(confidence=confidence or "")
         for system, view in by_system.items():

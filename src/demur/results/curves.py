@@ -24,7 +24,7 @@ _BARS = 20
 def curve_record(
     view: CurveView, plan: Plan, bands: BandEnds | None = None, beside: Mapping[str, Any] = MappingProxyType({})
 ) -> CurveRecord:
-    """Everything a report draws of one system under one confidence; `beside` is what was asked for besides."""
+    """Everything a report draws of one system under one confidence; `beside` adds requested members."""
     made_of, curve = view.graded.made_of, view.curve
     return CurveRecord.made(
         {
@@ -44,7 +44,7 @@ def curve_record(
 
 
 def _bins(view: CurveView) -> Json | None:
-    """What was rounded in a summary, if anything was, and how far areas may be off for it."""
+    """What a summary rounded, if anything, and bounds on the error of areas."""
     items, made_of = view.graded.items, view.graded.made_of
     if items is None or items.summary is None or made_of is None:
         return None
@@ -76,10 +76,10 @@ def _oracle(curve: Curve) -> Json:
 
 def _intervals(view: CurveView) -> Json | None:
     """The interval of the risk at every operating point."""
-    found = intervals_at_points(view)
-    if found is None:
+    intervals = intervals_at_points(view)
+    if intervals is None:
         return None
-    return {end: [None if np.isnan(x) else x for x in getattr(found, end).tolist()] for end in ("low", "high")}
+    return {end: [None if np.isnan(x) else x for x in getattr(intervals, end).tolist()] for end in ("low", "high")}
 
 
 def _histogram(view: CurveView) -> Json:
@@ -87,7 +87,7 @@ def _histogram(view: CurveView) -> Json:
     confidence, wrong = graded.scale * graded.confidence, graded.loss != 0
     counts = [None if graded.count is None else graded.count[kind] for kind in (~wrong, wrong)]
     edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(view.curve))) + 1)
-    if not (np.diff(edges) > 0).all():  # so close that there is no room for bars between them
+    if not (np.diff(edges) > 0).all():  # too close for distinct edges
         edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])
     return {
         "edges": edges.tolist(),
@@ -98,11 +98,11 @@ def _histogram(view: CurveView) -> Json:
 
 
 def _reliability(graded: Graded, plan: Plan) -> Json | None:
-    """How a confidence that can be read as the chance of being right does; one combined with a count, say, cannot."""
+    """The reliability of a confidence that is a probability of being right; None of any other."""
     if graded.made_of is None or not graded.made_of.is_probability:
         return None
     table = Reliability.of(replace(graded.each, loss=(graded.each.loss == 0).astype(np.int64), divisor=1))
-    bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]
+    bins = [asdict(row) | {"mean_predicted": min(row.mean_predicted, 1.0)} for row in table.bins]
     reference = table.if_calibrated(plan)
     beside = {"ece_if_calibrated": asdict(reference) if reference else None, "bins": bins}
     return {name: table.scores[name] for name in ("ece", "brier", "nll")} | beside

@@ -34,7 +34,7 @@ def emulated_rows(
     """Every number of these conventions, of every system under every confidence."""
     if not conventions:
         return
-    from demur.quantities.conventions.emulations import EMULATIONS, Answers  # noqa: PLC0415  (few ask for any)
+    from demur.quantities.conventions.emulations import EMULATIONS, Answers  # noqa: PLC0415  (seldom used)
 
     for confidence, by_system in views.items():
         for system, view in by_system.items():
@@ -52,7 +52,7 @@ def is_order_dependent(row: Estimate) -> bool:
 
 
 def encoded_emulations(results: Results, system: str, confidence: str) -> Json | None:
-    """The member `emulated` of a run; None where no other convention was asked for."""
+    """The member `emulated` of a run; None where no other convention was requested."""
     members: dict[str, Any] = {name: {} for name in results.selective.conventions or ()}
     for row in results.where(system=system, confidence=confidence, minus=None) if members else ():
         if row.key.convention:
@@ -68,10 +68,10 @@ def encoded_emulations(results: Results, system: str, confidence: str) -> Json |
 def decoded_emulations(
     system: str, confidence: str, members: Mapping[str, Mapping[str, EmulatedNumber]]
 ) -> Iterator[Estimate]:
-    """The rows that `encoded_emulations` made these members of."""
+    """The inverse of `encoded_emulations`."""
     for convention, numbers in members.items():
-        for name, each in numbers.items():
-            note: dict[str, Any] = {"undefined" if each.value is None else "remark": each.note or ""}
-            value = math.nan if each.value is None else each.value
+        for name, number in numbers.items():
+            note: dict[str, Any] = {"undefined" if number.value is None else "remark": number.note or ""}
+            value = math.nan if number.value is None else number.value
             key = Key(system, name, confidence, convention=convention)
-            yield Estimate(key, value, no_interval=NO_INTERVAL, over_ties=each.range, **note)
+            yield Estimate(key, value, no_interval=NO_INTERVAL, over_ties=number.range, **note)

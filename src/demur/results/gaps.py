@@ -1,4 +1,4 @@
-"""Gaps: which numbers stand between a point and a system, and what the risk of one less that of the other says."""
+"""Risk gaps between a rater or point and a system: their keys, and the verdict they support."""
 
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key, Minus
@@ -10,7 +10,7 @@ BELOW, ABOVE, UNDECIDED = "below the rater's risk", "above the rater's risk", "n
 
 
 def gap_key(point: str, system: str, confidence: str) -> Key:
-    """The risk of a point less that of a system at the same coverage."""
+    """The risk of a point minus that of a system at the same coverage."""
     return Key(point, RISK, confidence, group=Group(COVERAGE_OF, point), minus=Minus("system", system))
 
 
@@ -19,21 +19,21 @@ def system_key(point: str, system: str, confidence: str) -> Key:
     return Key(system, RISK, confidence, group=Group(COVERAGE_OF, point))
 
 
-def both_key(whose: str, other: str, *, minus: str | None = None) -> Key:
-    """The risk on the units that another answers too, or its difference."""
-    return Key(whose, "risk", group=Group(ANSWERED_BY, other), minus=Minus("system", minus) if minus else None)
+def both_key(answerer: str, other: str, *, minus: str | None = None) -> Key:
+    """The risk of one answerer on the units that another answers too, or the difference of the two."""
+    return Key(answerer, "risk", group=Group(ANSWERED_BY, other), minus=Minus("system", minus) if minus else None)
 
 
 def handed_key(point: str, system: str, confidence: str, *, minus: bool = False) -> Key:
-    """The risk of a system that hands over to a rater at a fixed threshold, or less that of the rater alone."""
-    less = Minus("system", point) if minus else None
-    return Key(system, "risk", confidence, group=Group(HANDED_TO, point), minus=less)
+    """The risk of a system that hands over to a rater at a fixed threshold, or that minus the rater's own."""
+    subtracted = Minus("system", point) if minus else None
+    return Key(system, "risk", confidence, group=Group(HANDED_TO, point), minus=subtracted)
 
 
 def gap_verdict(gap: Estimate, margin: float | None = None) -> str:
-    """Which side of the rater's risk the system's is on; with a margin, whether it is no worse by more than that.
+    """Whether the system's risk is below or above the rater's; with a margin, also whether it is within it.
 
-    The interval that holds for all points at once decides where there is one; empty without an interval.
+    The simultaneous interval decides if there is one. Empty without an interval.
     """
     ends = gap.simultaneous or gap.recommended
     if ends is None:

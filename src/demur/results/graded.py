@@ -1,4 +1,4 @@
-"""Numbers of units that are graded already: of one system, or of several on the same clusters."""
+"""`estimate` and `compare`: numbers of graded units, of one system or of several on the same clusters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def estimate(
     level: float | None = None,
     system: str = "",
 ) -> Estimates:
-    """Every number of one system with its uncertainty, and by another method or at another level where asked.
+    """Estimate the numbers of one system with intervals, by another method or at another level if requested.
 
     Of several methods the first is `requested`; `Estimate.interval` gives the others, whatever they need.
 
@@ -57,9 +57,9 @@ def compare(
     interval: str | Sequence[str] | None = None,
     level: float | None = None,
 ) -> Estimates:
-    """Several systems on the same clusters, and the difference of each from the baseline, the first if none is named.
+    """Estimate several systems on the same clusters, and their differences from the baseline (default: the first).
 
-    Areas cut at C_common, the smallest Cmax among them, are always there; C_common is found anew in every replicate.
+    Areas cut at C_common, the smallest Cmax, are always included; C_common is recomputed in every replicate.
     """
     check_kind("compare", systems, Mapping, "compare({name: graded, …}, plan=…), or evaluate(data, …) for everything")
     for graded in systems.values():
@@ -85,7 +85,7 @@ def _estimates(
 
 
 def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None) -> list[Measure]:
-    """The quantities that are named, or every reported one that has intervals, with areas cut where asked."""
+    """The named quantities, or every reported one with an interval, areas being cut at `cut`."""
     if names is not None:
         named = [names] if isinstance(names, str) else names
         return [*dict.fromkeys(Measure.of(name, "curve", "costs") for name in named)]
@@ -94,11 +94,11 @@ def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None)
 
 
 def check_paired(systems: Mapping[str, Graded]) -> None:
-    """The same clusters with the same units, truths and loss everywhere, or a difference means nothing."""
+    """Check that all systems have the same clusters, units, truths and loss: only then is a difference paired."""
     (first, left), *others = systems.items()
     for name, right in others:
         if left.clusters is None or right.clusters is None:
-            raise UserError("a comparison needs to know whose each unit is: give clusters on both sides")
+            raise UserError("a comparison needs the cluster of each unit: give clusters on both sides")
         if left.loss_name != right.loss_name or (left.divisor != right.divisor and left.loss_name != GIVEN):
             losses = f"{left.loss_name} / {left.divisor} and {right.loss_name} / {right.divisor}"
             raise UserError(f"{first} and {name} have different losses ({losses})")
@@ -108,7 +108,7 @@ def check_paired(systems: Mapping[str, Graded]) -> None:
         different = np.flatnonzero(left.clusters.units != right.clusters.units)
         if different.size:
             sizes = f"{left.clusters.units[different[0]]} units and {right.clusters.units[different[0]]}"
-            who = left.clusters.ids[different[0]]
-            raise UserError(f"cluster {who} holds {sizes} in {first} and {name}: not paired")
+            cluster = left.clusters.ids[different[0]]
+            raise UserError(f"cluster {cluster} holds {sizes} in {first} and {name}: not paired")
         if left.items is not None and right.items is not None:
             aligned({first: left.items, name: right.items})

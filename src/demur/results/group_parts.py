@@ -1,4 +1,4 @@
-"""Parts of a result about groups of units: what was asked about them, and their numbers as the nested file has them."""
+"""Models of the parts of a result about groups of units: the settings, and the numbers of the nested file."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -7,7 +7,7 @@ from demur.files.strict_model import Count, Declared, Part, Share
 from demur.results.parts import Many, Number, Pair, Vertices
 from demur.types import Json
 
-HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
+HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member left out where it is empty
 
 
 class SharedThreshold(Part):
@@ -60,7 +60,7 @@ class GroupsRecord(Part):
     def threshold_of(self, system: str, confidence: str) -> float:
         """The threshold the groups of a system share."""
         return next(
-            each.threshold for each in self.thresholds if (each.system, each.confidence) == (system, confidence)
+            shared.threshold for shared in self.thresholds if (shared.system, shared.confidence) == (system, confidence)
         )
 
 
@@ -81,7 +81,7 @@ class Ends(Part):
     note: str | None = None
 
     def model_dump(self, *, exclude: Collection[str] = ()) -> Json:
-        """The members that say something."""
+        """The members that are not null."""
         return {name: value for name, value in super().model_dump(exclude=exclude).items() if value is not None}
 
     def _mistakes(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What is asked about groups of units: which groupings, at which threshold; their rows, warnings and record."""
+"""Groups of units in an evaluation: their settings, threshold, rows, warnings and record."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class GroupSettings:
     def __post_init__(self) -> None:
         names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
         object.__setattr__(self, "names", tuple(dict.fromkeys(names)))
-        if ours := [name for name in names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
-            raise UserError(f"a group cannot be called {ours[0]}, by which raters are told: give it another name")
+        if reserved := [name for name in names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
+            raise UserError(f"a group cannot be called {reserved[0]}, which is for raters: give it another name")
         if self.threshold is not None and self.at_coverage is not None:
             raise UserError("a threshold and a coverage to find it by are both given: leave out one")
         if self.threshold is not None and not math.isfinite(self.threshold):
@@ -61,18 +61,18 @@ class GroupSettings:
                 raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
         if self.at_coverage is not None:
             object.__setattr__(self, "at_coverage", Coverage.of(self.at_coverage).plain)
-        usual = {each.name: each.default for each in fields(self) if each.name != "names"}
-        given = [name for name, value in usual.items() if getattr(self, name) != value]
-        if given and not self.names:
-            raise UserError(f"--{given[0].replace('_', '-')} is for groups: name some (--group)")
+        options = [field for field in fields(self) if field.name != "names"]
+        changed = [field.name for field in options if getattr(self, field.name) != field.default]
+        if changed and not self.names:
+            raise UserError(f"--{changed[0].replace('_', '-')} is for groups: name some (--group)")
 
 
 def settings_of(record: GroupsRecord | None) -> GroupSettings:
-    """What was asked about groups, from its record."""
+    """The settings of groups, from their record."""
     if record is None:
         return GroupSettings()
     return GroupSettings(
-        names=[each.name for each in record.groupings],
+        names=[grouping.name for grouping in record.groupings],
         threshold=record.threshold,
         at_coverage=record.at_coverage,
         min_clusters=record.min_clusters,
@@ -82,11 +82,11 @@ def settings_of(record: GroupsRecord | None) -> GroupSettings:
 
 
 def grouped(evaluation: Evaluation) -> list[GroupRows]:
-    """The rows of every grouping that is asked for, under every confidence and of every system."""
+    """The rows of every requested grouping, under every confidence and of every system."""
     settings, systems = evaluation.settings.by_group, evaluation.alignment.systems
     for name in settings.names:
         check_same_groups(systems, name)
-    made = []
+    rows = []
     for confidence, by_system in evaluation.views.items():
         reached = min(view.curve.coverage_reached for view in by_system.values())
         for system, view in by_system.items():
@@ -94,8 +94,8 @@ def grouped(evaluation: Evaluation) -> list[GroupRows]:
             for name in settings.names:
                 key = Key(system, "", confidence, group=Group(name))
                 grouping = grouping_of(systems[system], name, settings.max_groups)
-                made.append(GroupRows.of(key, view, grouping, threshold, settings.min_clusters))
-    return made
+                rows.append(GroupRows.of(key, view, grouping, threshold, settings.min_clusters))
+    return rows
 
 
 def _threshold(evaluation: Evaluation, curve: Curve, common: Fraction) -> float:
@@ -105,11 +105,11 @@ def _threshold(evaluation: Evaluation, curve: Curve, common: Fraction) -> float:
         return float(settings.by_group.threshold)
     if not curve.defined:
         raise UserError("nothing is answered: groups have no threshold to share unless one is given (--threshold)")
-    wanted = settings.by_group.at_coverage
-    if wanted is not None:
-        point = curve.at(wanted)
+    requested = settings.by_group.at_coverage
+    if requested is not None:
+        point = curve.at(requested)
         if math.isnan(point.value):
-            text = Coverage.of(wanted).text
+            text = Coverage.of(requested).text
             raise UserError(f"no operating point reaches the coverage {text}: Cmax is {curve.cmax:.4g} (--at-coverage)")
         return point.threshold
     cut = settings.cut(len(evaluation.given))
@@ -118,18 +118,18 @@ def _threshold(evaluation: Evaluation, curve: Curve, common: Fraction) -> float:
 
 
 def overall_rows(groups: Sequence[GroupRows], views: Mapping[str, Mapping[str, CurveView]]) -> list[Row]:
-    """Coverage and risk of all units at the thresholds of the groups, to hold those against."""
+    """Coverage and risk of all units at the thresholds of the groups, for comparison."""
     rows: dict[Key, Row] = {}
-    for each in groups:
-        for name in map(each.at_threshold, SERVED):
-            key = replace(each.key, quantity=name, group=None)
+    for group in groups:
+        for name in map(group.at_threshold, SERVED):
+            key = replace(group.key, quantity=name, group=None)
             view = views[key.confidence][key.system]
             rows.setdefault(key, Row.of_curve(key, view, Measure.of(name, "curve")))
     return [*rows.values()]
 
 
 def strata_of(evaluation: Evaluation) -> tuple[int, ...] | None:
-    """The level of each cluster of the grouping that clusters are drawn within; None where nothing is."""
+    """The stratum of each cluster, if clusters are drawn within the levels of a grouping; None otherwise."""
     settings, items = evaluation.settings.by_group, next(iter(evaluation.alignment.systems.values()))
     name = settings.stratify
     if name is None:
@@ -141,19 +141,19 @@ def strata_of(evaluation: Evaluation) -> tuple[int, ...] | None:
 
 
 def about_groups(groups: Sequence[GroupRows]) -> Iterator[ResultWarning]:
-    """How many groups and differences were looked at; and, of each judged risk, whether it rests on enough clusters."""
+    """Warn of multiple groups, and of judged risks that rest on too few clusters."""
     if groups:
-        levels = sum(len(each.levels) for each in groups)
-        compared = sum(len(each.judged(each.at_threshold(stem))) for each in groups for stem in SERVED)
+        levels = sum(len(group.levels) for group in groups)
+        compared = sum(len(group.judged(group.at_threshold(stem))) for group in groups for stem in SERVED)
         yield ResultWarning("multiple_groups", parameters={"groups": levels, "comparisons": compared})
-    for each in groups:
-        name = each.at_threshold("risk")
-        keys = {each.of_level(level.name, name) for level in each.judged(name)}
-        yield from about_counts(row for row in each.rows if row.key in keys)
+    for group in groups:
+        name = group.at_threshold("risk")
+        keys = {group.of_level(level.name, name) for level in group.judged(name)}
+        yield from about_counts(row for row in group.rows if row.key in keys)
 
 
 def group_record(evaluation: Evaluation, groups: Sequence[GroupRows]) -> Json | None:
-    """What was asked for about groups, and what was found of their labels; nothing where nothing was."""
+    """The record of the groups: settings, thresholds, groupings and curves; None without groups."""
     settings, items = evaluation.settings.by_group, next(iter(evaluation.alignment.systems.values()))
     if not settings.names:
         return None
@@ -164,22 +164,27 @@ def group_record(evaluation: Evaluation, groups: Sequence[GroupRows]) -> Json | 
         "max_groups": settings.max_groups,
         "stratified_by": settings.stratify,
         "thresholds": [
-            {"system": each.key.system, "confidence": each.key.confidence, "threshold": each.threshold}
-            for each in {(each.key.system, each.key.confidence): each for each in groups}.values()
+            {"system": group.key.system, "confidence": group.key.confidence, "threshold": group.threshold}
+            for group in {(group.key.system, group.key.confidence): group for group in groups}.values()
         ],
         "groupings": [_grouping_record(items, name, settings) for name in settings.names],
-        "curves": [_curve(each, level) for each in groups for level in each.levels],
+        "curves": [_curve(group, level) for group in groups for level in group.levels],
     }
 
 
-def _curve(of: GroupRows, level: Level) -> Json:
+def _curve(group: GroupRows, level: Level) -> Json:
     from demur.drawing.picture import spread  # noqa: PLC0415  (only groups have such curves)
 
     curve = level.view.curve
-    kept = spread(len(curve), MOST_POINTS)
+    shown = spread(len(curve), MOST_POINTS)
     columns = ("coverage", "selective_risk", "generalized_risk")
-    points = {name: getattr(curve, name)[kept].tolist() for name in columns}
-    return {"system": of.key.system, "confidence": of.key.confidence, "group": tuple(of.group(level.name)), **points}
+    points = {name: getattr(curve, name)[shown].tolist() for name in columns}
+    return {
+        "system": group.key.system,
+        "confidence": group.key.confidence,
+        "group": tuple(group.group(level.name)),
+        **points,
+    }
 
 
 def _grouping_record(items: Items, name: str, settings: GroupSettings) -> Json:

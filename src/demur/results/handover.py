@@ -1,4 +1,4 @@
-"""Hand-over: a system answers what it accepts, and a rater the rest; and the units that both of them answer."""
+"""Hand-over: a system answers the units it accepts, a rater the others; and the units that both answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demur.types import Flags, Json
 
 
 def _answered(graded: Graded) -> Flags:
-    """Which units are answered, of facts that came with items."""
+    """Which units are answered."""
     assert graded.items is not None  # noqa: S101  (an evaluation grades items)
     return graded.items.answered
 
@@ -28,7 +28,7 @@ def _spread(graded: Graded, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _of_units(like: Graded, answered: Flags, loss: NDArray[Any], divisor: int) -> Graded:
-    """Some of the units answered, all of them alike, with these losses."""
+    """Graded units of which these are answered, with these losses and one common confidence."""
     items, clusters = like.items, like.clusters
     assert items is not None  # noqa: S101
     assert clusters is not None  # noqa: S101
@@ -50,27 +50,27 @@ def shared_units(rater: Graded, system: Graded) -> tuple[Graded, Graded] | None:
     both = _answered(rater) & _answered(system)
     if not both.any():
         return None
-    sides = (_of_units(system, both, _spread(each, each.loss), each.divisor) for each in (rater, system))
+    sides = (_of_units(system, both, _spread(side, side.loss), side.divisor) for side in (rater, system))
     first, second = sides
     return first, second
 
 
 def handed_over(system: Graded, rater: Graded, threshold: float) -> Graded:
-    """The two together: the system's answers that are confident enough, the rater's elsewhere."""
+    """System and rater together: the system's answers at or above the threshold, the rater's elsewhere."""
     common = math.lcm(system.divisor, rater.divisor)
     accepted = _spread(system, system.confidence >= system.scale * threshold).astype(bool)
-    losses = [_spread(each, each.loss * (common // each.divisor)) for each in (system, rater)]
+    losses = [_spread(side, side.loss * (common // side.divisor)) for side in (system, rater)]
     return _of_units(system, accepted | _answered(rater), np.where(accepted, *losses), common)
 
 
 def handover_curve(view: CurveView, rater: Graded) -> Json:
-    """At every operating point what is handed over, and how much and how well the two answer together."""
+    """At every operating point: the share handed over, and the coverage and risk of the two together."""
     curve, system = view.curve, view.graded
     on_answered = _answered(rater)[_answered(system)], _spread(rater, rater.loss)[_answered(system)]
-    taken, lost = (
+    not_handed, lost = (
         np.append(0, np.cumsum(np.bincount(curve.plateau, part, minlength=len(curve)))) for part in on_answered
     )
-    answered = np.append(0, curve.points.count) + rater.answered - taken
+    answered = np.append(0, curve.points.count) + rater.answered - not_handed
     losses = np.append(0, curve.points.loss_sum) / curve.divisor + (rater.loss.sum() - lost) / rater.divisor
     risks = [loss / count if count else None for loss, count in zip(losses.tolist(), answered.tolist(), strict=True)]
     return {

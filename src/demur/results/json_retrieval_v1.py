@@ -1,4 +1,4 @@
-"""Reading the retrieval files of version 0.1: nested members become columns of the present file, which checks them."""
+"""Reading retrieval files of version 0.1: nested members are translated into columns of the present format."""
 
 from collections.abc import Iterator
 
@@ -30,13 +30,13 @@ def decoded(content: Json) -> Results:
 
 
 def _translated(file: Json) -> Json:
-    systems, baseline, places = file["systems"], file["settings"]["baseline"], _places(file["settings"]["policies"])
-    rows = [_row(name, *number) for name, system in systems.items() for number in _numbers(places, system)]
+    systems, baseline, sections = file["systems"], file["settings"]["baseline"], _sections(file["settings"]["policies"])
+    rows = [_row(name, *number) for name, system in systems.items() for number in _numbers(sections, system)]
     for name, deltas in file["deltas"].items():
-        for place, numbers in deltas.items():
-            minus = places[place] | {"minus": {"system": baseline}}
+        for section, numbers in deltas.items():
+            minus = sections[section] | {"minus": {"system": baseline}}
             rows += [_row(name, minus, quantity, number) for quantity, number in numbers.items()]
-    rows += [row for name, system in systems.items() for row in _fold_rows(name, places, system["folds"] or {})]
+    rows += [row for name, system in systems.items() for row in _fold_rows(name, sections, system["folds"] or {})]
     columns = dict.fromkeys(column for row in rows for column in row)
     gates = {name: system["gate"] for name, system in systems.items() if system["gate"]}
     return _study(file) | {
@@ -50,17 +50,17 @@ def _translated(file: Json) -> Json:
     }
 
 
-def _places(policies: list[str]) -> dict[str, Json]:
-    """The columns of the numbers at each place of a file; of a policy, the end of their names."""
-    places = {**_POOLED, **_OTHERS, **{f"policies/{policy}": {"end": f"@{policy}"} for policy in policies}}
-    for place, columns in _POOLED.items():
-        places |= {f"{place}/micro": columns, f"{place}/macro": columns | {"group": ("criterion", None)}}
-    return places
+def _sections(policies: list[str]) -> dict[str, Json]:
+    """The key columns of the numbers in each section of a file; of a policy, the suffix of their names."""
+    sections = {**_POOLED, **_OTHERS, **{f"policies/{policy}": {"end": f"@{policy}"} for policy in policies}}
+    for section, columns in _POOLED.items():
+        sections |= {f"{section}/micro": columns, f"{section}/macro": columns | {"group": ("criterion", None)}}
+    return sections
 
 
 def _study(file: Json) -> Json:
     (first, *_), counts, settings = file["systems"].values(), file["queries"], dict(file["settings"])
-    with_gold, asked = (first[place]["per_criterion"] for place in ("positives_only", "all_queries"))
+    with_gold, all_queries = (first[section]["per_criterion"] for section in ("positives_only", "all_queries"))
     return {
         "task": "retrieval",
         **{name: file[name] for name in ("created_at", "tool", "inputs", "convention", "reference_ranges")},
@@ -84,30 +84,30 @@ def _study(file: Json) -> Json:
         "with_gold": counts["queries_with_positives"],
         "criteria": [
             {"name": name, "queries": part["queries"], "with_gold": with_gold[name]["queries"]}
-            for name, part in asked.items()
+            for name, part in all_queries.items()
         ],
         "folds": counts["folds"] or (),
         "has_evidence_rate": counts["queries_with_positives"] / max(counts["queries_total"], 1),
     }
 
 
-def _numbers(places: dict[str, Json], system: Json) -> Iterator[tuple[Json, str, Json]]:
-    """Every number of a system but those of folds: the columns of its place, its name, and itself."""
-    groups: list[tuple[Json, Json]] = [(places["empty_decision"], system["empty_decision"])]
-    for place, columns in _POOLED.items():
-        part = system[place] or {"micro": {}, "macro": {}, "per_criterion": {}}
+def _numbers(sections: dict[str, Json], system: Json) -> Iterator[tuple[Json, str, Json]]:
+    """Every number of a system except those of folds: its key columns, its name and its members."""
+    groups: list[tuple[Json, Json]] = [(sections["empty_decision"], system["empty_decision"])]
+    for section, columns in _POOLED.items():
+        part = system[section] or {"micro": {}, "macro": {}, "per_criterion": {}}
         groups += [(columns | {"by_convention": part.get("single_class", False)}, part["micro"])]
-        groups += [(places[f"{place}/macro"], part["macro"])]
+        groups += [(sections[f"{section}/macro"], part["macro"])]
         for criterion, numbers in part["per_criterion"].items():
-            alone = criterion in part.get("single_class_criteria", ())
-            own = {"group": ("criterion", criterion), "by_convention": alone}
+            single_class = criterion in part.get("single_class_criteria", ())
+            own = {"group": ("criterion", criterion), "by_convention": single_class}
             groups += [(columns | own, numbers.get("metrics", numbers))]
-    groups += [(places[place], system[place]["metrics"]) for place in ("dynamic_k", "gate") if system[place]]
-    groups += [(places[f"policies/{policy}"], numbers) for policy, numbers in system["policies"].items()]
+    groups += [(sections[section], system[section]["metrics"]) for section in ("dynamic_k", "gate") if system[section]]
+    groups += [(sections[f"policies/{policy}"], numbers) for policy, numbers in system["policies"].items()]
     rates = system["detection"]["threshold_at_fpr"] if system["detection"] else {}
     reached = {f"tpr@fpr={rate}": {"at": at["fpr"], "threshold": at["threshold"]} for rate, at in rates.items()}
     bounds = system["gate"]["upper_bound95"] if system["gate"] else {}
-    for columns, name, number in ((columns, *one) for columns, numbers in groups for one in numbers.items()):
+    for columns, name, number in ((columns, *member) for columns, numbers in groups for member in numbers.items()):
         pooled = columns.get("confidence") == "prob" and "group" not in columns
         more = reached.get(name, {}) | ({"upper_bound95": bounds[name]} if name in bounds else {})
         yield columns | (more if pooled else {}), name, number
@@ -125,7 +125,7 @@ def _row(system: str, columns: Json, name: str, number: Json) -> Json:
         "method": ends and present_method(ends["method"]),
         "drop_rate": number.get("drop_rate"),
         "share_above": above,
-        "share_below": None if above is None else 1 - above,  # the file has their difference alone
+        "share_below": None if above is None else 1 - above,  # the file holds only share_above
         "undefined": number["reason"] or "",
         "no_interval": number["no_interval"] or "",
     }
@@ -136,9 +136,9 @@ def _named(system: str, columns: Json, name: str) -> Json:
     return {"system": system, "quantity": quantity} | {key: value for key, value in columns.items() if key != "end"}
 
 
-def _fold_rows(system: str, places: dict[str, Json], folds: Json) -> Iterator[Json]:
-    for place, name, over in ((place, *one) for place, members in folds.items() for one in members.items()):
-        row = _named(system, places[place], name)
+def _fold_rows(system: str, sections: dict[str, Json], folds: Json) -> Iterator[Json]:
+    for section, name, over in ((section, *member) for section, members in folds.items() for member in members.items()):
+        row = _named(system, sections[section], name)
         for fold, value in over["values"].items():
             undefined = "no such query" if value is None else ""
             yield row | {"group": ("fold", fold), "value": value, "undefined": undefined}
@@ -147,15 +147,15 @@ def _fold_rows(system: str, places: dict[str, Json], folds: Json) -> Iterator[Js
 
 
 def _warning(file: Json, worded: Json) -> Json:
-    """A warning in the words of the file, with what a code at its place is about."""
-    code, place = worded["code"], worded["where"]
+    """A warning with the sentence of the file, and the numbers that its code and section are about."""
+    code, section = worded["code"], worded["where"]
     subject = KINDS[code].subject if code in KINDS else ""
-    about: Json = {"among": "with_gold"} if (code, place) == ("criterion_without_gold", "positives_only") else {}
+    about: Json = {"among": "with_gold"} if (code, section) == ("criterion_without_gold", "positives_only") else {}
     parameters: Json = {}
     for name in file["systems"]:
-        if code == "single_class" and place in (f"{name} detection", f"{name} folds"):
+        if code == "single_class" and section in (f"{name} detection", f"{name} folds"):
             about = {"system": name, "confidence": "prob"}
-            parameters = {"folds": len(file["queries"]["folds"])} if place == f"{name} folds" else {}
-        elif place == (f"{name} gate {subject}" if subject else name):
+            parameters = {"folds": len(file["queries"]["folds"])} if section == f"{name} folds" else {}
+        elif section == (f"{name} gate {subject}" if subject else name):
             about = {"system": name, "confidence": "prob"} if subject else {"system": name}
     return {"code": code, "about": about, "parameters": parameters, "message": worded["message"]}

@@ -1,4 +1,4 @@
-"""The columnar file, for what the nested one cannot hold: estimates as columns, and what they are of beside them."""
+"""The columnar file, for results the nested file cannot hold: columns of estimates beside the study."""
 
 import math
 from collections.abc import Iterator
@@ -97,7 +97,7 @@ _RENAMED = {
     "above": "share_above",
     "below": "share_below",
 }
-_USUAL = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
+_DEFAULTS = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
 _UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
 
 
@@ -125,7 +125,7 @@ class _TableParts(Part):
 
 
 class StandingRecord(Part):
-    """A system: the lowest and highest rank it may have (null: not ranked), and whom it is shown to be worse than."""
+    """A system: the lowest and highest rank it may have (null: not ranked), and which systems it is worse than."""
 
     system: str
     ranks: Annotated[tuple[Count, Count] | None, Declared(strict=False)]
@@ -192,13 +192,13 @@ def encoded(results: Results) -> Json:
 
 
 def columns_of(rows: Estimates) -> Json:
-    """The table of estimates as a file has it: columns that hold anything but what is usual."""
+    """The table of estimates as columns, without those that hold only default values."""
     columns = {_RENAMED.get(name, name): column for name, column in rows.to_columns().items()}
     return {
         name: column
         for name, column in columns.items()
         if name in ("system", "quantity", "value")
-        or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
+        or any(cell != _DEFAULTS.get(name) and cell not in (None, "") for cell in column)
     }
 
 
@@ -230,28 +230,28 @@ def decoded(content: Json) -> Results:
 
 
 def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
-    """A warning as it was made; one of another version, which cannot be worded anew, keeps its sentence."""
-    made = ResultWarning(warning.code, Pattern.from_json(warning.about), warning.parameters)
+    """A warning from a file; it keeps its sentence if this version would word it differently."""
+    read = ResultWarning(warning.code, Pattern.from_json(warning.about), warning.parameters)
     try:
-        same = made.message(noun) == warning.message
-    except (KeyError, TypeError, ValueError):  # its sentence here has other parameters
+        same = read.message(noun) == warning.message
+    except (KeyError, TypeError, ValueError):  # this version's sentence has other parameters
         same = False
-    return made if same else replace(made, text=warning.message)
+    return read if same else replace(read, text=warning.message)
 
 
 def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
-    """The estimates that `columns_of` made these columns of."""
+    """The inverse of `columns_of`."""
     columns: Json = {name: column for name, column in estimates if column is not None}
     names = {new: old for old, new in _RENAMED.items()}
-    ours = columns.get("convention", [""] * len(columns["quantity"]))
-    for name in {name for name, other in zip(columns["quantity"], ours, strict=True) if not other}:
+    conventions = columns.get("convention", [""] * len(columns["quantity"]))
+    for name in {name for name, other in zip(columns["quantity"], conventions, strict=True) if not other}:
         Measure.of(name)
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}
         key = Key.from_json({name: cells.pop(name) for name in KEY_COLUMNS if name in cells})
         for name, parts in INTERVALS.items():
-            held = {part: cells.pop(f"{name}_{part}", None) for part in parts}
-            held = {part: value for part, value in held.items() if value is not None}
-            cells[name] = Interval(**{"method": name} | held) if "low" in held else None
+            members = {part: cells.pop(f"{name}_{part}", None) for part in parts}
+            members = {part: value for part, value in members.items() if value is not None}
+            cells[name] = Interval(**{"method": name} | members) if "low" in members else None
         cells |= {name: math.nan for name in _UNDEFINED if name in cells and cells[name] is None}
         yield Estimate(key=key, **cells)

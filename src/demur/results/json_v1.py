@@ -29,17 +29,17 @@ DIFFERENCE = {
     "p_value": "p_value",
     "no_interval": "no_interval",
 }
-# Members of the file, and of its population, that hold what the study does.
+# Members of the file, and of its population, that are copied from the study.
 SHARED = (
     *("created_at", "tool", "execution", "also_read", "groups", "probabilities", "loss"),
     *("external_points", "margin", "handover_threshold", "abstention_costs", "cross_fit", "conventions"),
 )
 PEOPLE = {"participants_total": "clusters_total", "participants_included": "clusters_included", "items_total": "units"}
 PEOPLE |= {name: name for name in ("failed_units", "excluded", "repeats")}
-LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # of a system, where there is such a thing
+LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # of each system
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
-# Members only of the numbers that have them.
-_BESIDE = ("switches", "handover")  # of a curve, but in members of their own
+_BESIDE = ("switches", "handover")  # parts of a curve with a member of their own
+# Members left out where they are empty.
 _SPARSE = ("upper_bound", "no_interval", "not_requested", "short_domain_rate")
 FAVOURS = {
     "lower": {"favours_left": "above", "favours_right": "below"},
@@ -58,14 +58,14 @@ def encoded(results: Results) -> Json:
     """The content of the file."""
     study, lost = (
         results.selective,
-        {name: [getattr(each, name) for each in results.selective.systems] for name in LOST},
+        {name: [getattr(system, name) for system in results.selective.systems] for name in LOST},
     )
     content = {
         **{name: getattr(study, name) for name in SHARED},
         "inputs": [dict(source) for source in study.inputs],
         "population": {
             **{name: getattr(study, column) for name, column in PEOPLE.items()},
-            **{name: _if_any(held) for name, held in lost.items()},
+            **{name: _if_any(values) for name, values in lost.items()},
             "participants_failed": study.clusters_failed,
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
@@ -89,12 +89,12 @@ def encoded(results: Results) -> Json:
 
 
 def _beyond_members(results: Results) -> Estimates:
-    """The rows that no member of a run or of the comparison holds whole: the file has them as columns."""
-    held = {name for _, name, _ in cells(results)}
+    """The rows without a member of their own in a run or the comparison; the file holds them as columns."""
+    with_member = {name for _, name, _ in cells(results)}
     rest = []
     for row in results:
         key = row.key
-        if key.convention or (key.group is None and key.quantity in held and key.system in results.systems):
+        if key.convention or (key.group is None and key.quantity in with_member and key.system in results.systems):
             continue
         if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
             continue
@@ -105,15 +105,15 @@ def _beyond_members(results: Results) -> Estimates:
 
 
 def _worded(results: Results) -> Json:
-    """What names a side in words: confidences that were left out, warnings and cases."""
+    """The members that name systems as left and right: skipped confidences, warnings and cases."""
     study, sides = results.selective, sides_of(results)
     return {
         "skipped_variants": [
-            {"name": each.name, "reason": ": ".join(filter(None, (sides.get(each.system or ""), each.reason)))}
-            for each in study.skipped
+            {"name": skip.name, "reason": ": ".join(filter(None, (sides.get(skip.system or ""), skip.reason)))}
+            for skip in study.skipped
         ],
         "warnings": [
-            {"code": warning.code, "message": warning.message(), "where": results.place(warning, sides)}
+            {"code": warning.code, "message": warning.message(), "where": results.warning_subject(warning, sides)}
             for warning in results.warnings
         ],
         "cases": {
@@ -128,7 +128,7 @@ def _worded(results: Results) -> Json:
 
 
 def _if_any(values: Sequence[Any]) -> Any:
-    """Nothing where no system has any."""
+    """The values by side; None where no system has one."""
     return None if all(value is None for value in values) else _by_side(values)
 
 
@@ -137,20 +137,20 @@ def _by_side(values: Sequence[Any]) -> Any:
 
 
 def sides_of(results: Results) -> dict[str, str]:
-    """Which side of a comparison each system is on; nothing where there is one."""
+    """The side of each system in a comparison; empty for a single system."""
     return dict(zip(results.systems, SIDES, strict=True)) if len(results.systems) > 1 else {}
 
 
 def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:
-    """Every number of a run, or those with an interval: its quantity, its name, and the key of its coverage, if any."""
+    """The numbers of a run, or only those with an interval: quantity, name and key of the coverage, if any."""
     study = results.selective
     for entry, name, coverage in reported(study.cut, study.coverages):
         if points or not entry.point_only:
             yield entry, name, coverage and Coverage.of(coverage).key
 
 
-def places(entry: Quantity, coverage: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where a run holds the members of an estimate: their names, and the keys that lead to them."""
+def member_paths(entry: Quantity, coverage: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where a run holds the fields of an estimate: each field with the keys that lead to it."""
     keys = (entry.key, coverage) if coverage else (entry.key,)
     if entry.parameter is None:
         yield "value", (entry.under, *keys) if entry.under else keys
@@ -172,7 +172,7 @@ def places(entry: Quantity, coverage: str) -> Iterator[tuple[str, tuple[str, ...
 
 
 def _put(content: Json | None, keys: Sequence[str], value: Any) -> None:
-    """Set a member of a member of …, unless one of these is null."""
+    """Set a nested member, unless one of its parents is null."""
     *parents, last = keys
     for name in parents:
         content = None if content is None else content.setdefault(name, {})
@@ -190,7 +190,7 @@ def _run(results: Results, system: str, confidence: str) -> Json:
         elif coverage:
             target = float(Coverage.of(name.removeprefix(f"{entry.stem}@")))
             _put(content, (entry.key, coverage), None if math.isnan(row.value) else {"requested": target})
-        for field, keys in places(entry, coverage):
+        for field, keys in member_paths(entry, coverage):
             value = written(row, field)
             if not (field in _SPARSE and value in (None, "")):
                 _put(content, keys, value)
@@ -213,7 +213,7 @@ def _run(results: Results, system: str, confidence: str) -> Json:
 
 
 def _heading(results: Results) -> Json:
-    """The members of a run that say how clusters were resampled, before anything is said of a number."""
+    """The member `bootstrap` of a run, before the numbers are put in."""
     boot, requested = results.study.bootstrap, results.study.requested
     if boot is None:
         return {"bootstrap": None}
@@ -249,7 +249,7 @@ def _comparison(results: Results) -> Json:
 
 
 def right_minus_left(results: Results, quantity: str, confidence: str) -> Estimate:
-    """The difference of a number of two systems, turned round where the second is the baseline."""
+    """The difference of a number of two systems, negated where the second is the baseline."""
     left, right = results.systems
     if results.study.baseline == left:
         return results[Key(right, quantity, confidence, minus=Minus("system", left))]

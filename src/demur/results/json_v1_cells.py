@@ -1,4 +1,4 @@
-"""Cells of the nested file: members of an estimate as the file holds them, and read back."""
+"""Fields of an estimate as the nested file holds them: writing and reading."""
 
 import math
 from dataclasses import fields
@@ -9,7 +9,7 @@ from demur.inference.intervals import Interval
 
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
-_PARTS = tuple(each.name for each in fields(Interval))
+_PARTS = tuple(field.name for field in fields(Interval))
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 _NULL = {
     "no_interval": "",
@@ -19,7 +19,7 @@ _NULL = {
 
 
 def written(row: Estimate, field: str) -> Any:
-    """A member of an estimate as the file holds it: null where it is undefined."""
+    """A field of an estimate as the file holds it: null where it is undefined."""
     value = getattr(row, field)
     if isinstance(value, Interval):
         if field == "percentile":
@@ -30,7 +30,7 @@ def written(row: Estimate, field: str) -> Any:
 
 
 def read(field: str, value: Any) -> Any:
-    """A member of an estimate from what the file holds: an interval from its ends, and nan where a number is null."""
+    """A field of an estimate from the file: an interval from its ends, and nan for a null number."""
     if value is None:
         return _NULL.get(field)
     if field not in (*INTERVALS.values(), *AT_ONCE.values()):

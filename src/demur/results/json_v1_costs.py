@@ -1,4 +1,4 @@
-"""Costs in the nested file: what its members say of them, from the rows and the curve."""
+"""Costs in the nested file: their models, and their members from the rows and the curve."""
 
 from collections.abc import Iterator
 
@@ -48,7 +48,7 @@ class Costs(Part):
 
 
 def costs_of(results: Results, system: str, confidence: str) -> Json | None:
-    """The member `cost` of a run; None where no price was asked for."""
+    """The member `cost` of a run; None where no price was given."""
     prices = results.selective.abstention_costs
     if not prices:
         return None
@@ -57,8 +57,8 @@ def costs_of(results: Results, system: str, confidence: str) -> Json | None:
         return results.get(Key(system, f"{stem}@{price}" if price else stem, confidence))
 
     def value(stem: str, price: str = "") -> float | None:
-        found = row(stem, price)
-        return None if found is None else found.value
+        estimate = row(stem, price)
+        return None if estimate is None else estimate.value
 
     numbers = [float(price_of(price)) for price in prices]
     return {

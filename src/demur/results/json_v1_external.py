@@ -1,4 +1,4 @@
-"""Raters and published points in the nested file: what its members say of them, from the rows."""
+"""Raters and published points in the nested file: their models, and their members from the rows."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from demur.types import Json
 
 
 class GapNumbers(Part):
-    """The risk of a point less that of the system: positive where the system errs less."""
+    """The risk of a point minus that of the system: positive where the system errs less."""
 
     value: Number
     ci95: Pair | None
@@ -27,7 +27,7 @@ class GapNumbers(Part):
 
 
 class AnsweredByBoth(Part):
-    """The units that the rater and the system answer: their risks, and the rater's less the system's."""
+    """The units that the rater and the system answer: their risks, and the rater's minus the system's."""
 
     n: Count
     system: float
@@ -36,7 +36,7 @@ class AnsweredByBoth(Part):
 
 
 class BesidePoint(Part):
-    """A system beside one point: its risk at the coverage of the point, the gap, and what follows."""
+    """A system beside one point: its risk at the coverage of the point, the gap, and the verdict."""
 
     system_risk_at_coverage: Number
     achieved: Share

@@ -1,4 +1,4 @@
-"""Groups in the nested file: of each grouping its levels, at the shared threshold and by curves of their own."""
+"""Groups in the nested file: the levels of each grouping, at the shared threshold and by their own curves."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -30,20 +30,21 @@ MEMBERS = INTERVALS | AT_ONCE | NUMBERS | {name: name for name in ("no_interval"
 
 
 def encoded_groups(results: Results, system: str, confidence: str) -> Json | None:
-    """The groupings of one run; nothing where there are none."""
+    """The groupings of one run; None without groups."""
     record = results.selective.groups
     if record is None:
         return None
-    return {each.name: _grouping(results, Key(system, "", confidence), each) for each in record.groupings}
+    key = Key(system, "", confidence)
+    return {grouping.name: _grouping(results, key, grouping) for grouping in record.groupings}
 
 
 def in_groups(results: Results, key: Key) -> bool:
-    """Whether the members of groups hold a number: one of a group, or one of all units at the shared threshold."""
+    """Whether the member `groups` holds a number: of a group, or of all units at the shared threshold."""
     record, measure = results.selective.groups, Measure.of(key.quantity)
     at_threshold = measure.quantity.parameter is THRESHOLD
     if record is None or key.group is None:
         return record is not None and at_threshold
-    named = key.group.name in {each.name for each in record.groupings}
+    named = key.group.name in {grouping.name for grouping in record.groupings}
     return named and (at_threshold or str(measure) in WITHIN or str(measure) in COUNTS)
 
 
@@ -56,7 +57,7 @@ def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
     worst, gap = (
         results[_key(key, stem, threshold, Group(grouping.name))] for stem in ("worst_risk", "worst_minus_best")
     )
-    highest = next((each["level"] for each in judged if each["risk"] == ordered[-1]["risk"]), None)
+    highest = next((level["level"] for level in judged if level["risk"] == ordered[-1]["risk"]), None)
     cut = results[replace(key, quantity=WITHIN[-1], group=Group(grouping.name, grouping.levels[0]))]
     return {
         "kind": grouping.kind,
@@ -99,8 +100,8 @@ def _count_key(key: Key, name: str, threshold: float, group: Group) -> Key:
 def _numbers(rows: Mapping[str, Estimate]) -> Json:
     content: Json = {name: written(row, "value") for name, row in rows.items()}
     for member, field in MEMBERS.items():
-        held = {name: written(row, field) for name, row in rows.items()}
-        content[member] = {name: value for name, value in held.items() if value is not None}
+        members = {name: written(row, field) for name, row in rows.items()}
+        content[member] = {name: value for name, value in members.items() if value is not None}
     return content
 
 
@@ -111,9 +112,9 @@ def _extreme(row: Estimate) -> Json:
 def group_rows(system: str, confidence: str, groups: Mapping[str, GroupedNumbers]) -> Iterator[Estimate]:
     """The rows of every grouping of a run."""
     key = Key(system, "", confidence)
-    for place, (name, grouping) in enumerate(groups.items()):
+    for index, (name, grouping) in enumerate(groups.items()):
         threshold = grouping.threshold.value
-        if place == 0:
+        if index == 0:
             for stem in SERVED:
                 yield _estimate(_key(key, stem, threshold), stem, grouping.threshold)
         for level in grouping.levels:
@@ -123,10 +124,10 @@ def group_rows(system: str, confidence: str, groups: Mapping[str, GroupedNumbers
             ("worst_minus_best", grouping.gap.value, grouping.gap),
         ):
             number = math.nan if value is None else value
-            of = _key(key, stem, threshold, Group(name))
-            undefined = Measure.of(of.quantity).quantity.undefined if value is None else ""
+            row_key = _key(key, stem, threshold, Group(name))
+            undefined = Measure.of(row_key.quantity).quantity.undefined if value is None else ""
             ends, why_none = read("simultaneous", part.ci95), part.no_interval or ""
-            yield Estimate(of, number, simultaneous=ends, undefined=undefined, no_interval=why_none)
+            yield Estimate(row_key, number, simultaneous=ends, undefined=undefined, no_interval=why_none)
 
 
 def _level_rows(key: Key, threshold: float, group: Group, level: GroupLevel, common: float) -> Iterator[Estimate]:
@@ -141,8 +142,8 @@ def _level_rows(key: Key, threshold: float, group: Group, level: GroupLevel, com
         yield Estimate(_count_key(key, name, threshold, group), float(getattr(level, name)))
 
 
-def _estimate(key: Key, member: str, held: GroupNumbers, at: float | None = None) -> Estimate:
-    value = getattr(held, member)
-    fields: Json = {field: read(field, getattr(held, name).get(member)) for name, field in MEMBERS.items()}
+def _estimate(key: Key, member: str, numbers: GroupNumbers, at: float | None = None) -> Estimate:
+    value = getattr(numbers, member)
+    fields: Json = {field: read(field, getattr(numbers, name).get(member)) for name, field in MEMBERS.items()}
     undefined = Measure.of(key.quantity).quantity.undefined if value is None else ""
     return Estimate(key, math.nan if value is None else value, **fields, at=at, undefined=undefined)

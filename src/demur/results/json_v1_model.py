@@ -38,13 +38,13 @@ class RiskAt(Part):
 
 
 class _Requested(parts.RequestedInterval):
-    """What was asked for, and why some numbers have no such interval."""
+    """The requested interval, and why some numbers have none."""
 
     undefined: Mapping[str, str]
 
 
 def _checked_requested(ci: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """What was asked for, and beside it the intervals by the keys of their numbers."""
+    """Check the requested interval, and the intervals by the keys of their numbers beside it."""
     from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large, and only reading needs it)
 
     if ci is None:
@@ -58,7 +58,7 @@ def _checked_requested(ci: Mapping[str, Any] | None) -> Mapping[str, Any] | None
 
 
 def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
-    """Quantities at a coverage have a number for each, and others have one."""
+    """Yield a mistake unless exactly the quantities at a coverage hold a number per coverage."""
     at_coverage = {entry.key for entry in _reported() if entry.parameter not in (None, CUT)}
     for key, value in members.items():
         if isinstance(value, Mapping) != (key in at_coverage):
@@ -66,7 +66,7 @@ def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
 
 
 class RunBootstrap(parts.Bootstrap):
-    """The uncertainty of one run's numbers, by their keys; those at a coverage stand under theirs."""
+    """The uncertainty of one run's numbers by key, and below it by coverage where there are several."""
 
     ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
     ci95_recommended: Mapping[str, Ends | Mapping[str, Ends | None] | None]
@@ -107,7 +107,7 @@ class _RunNumbers(Part):
 
     @property
     def switches(self) -> Any:
-        """The prices at which the cheapest threshold moves, where costs were asked for."""
+        """The prices at which the cheapest threshold changes; None without costs."""
         cost = getattr(self, "cost", None)
         return None if cost is None else cost.switches
 
@@ -157,7 +157,7 @@ class SideCauses(Part):
 
 
 class Population(Part):
-    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both.
+    """The participants, and the share of the items that is predicted. Of two runs: those that are in both.
 
     `noun` is what they are called, where they are not participants. Units that failed are left out (`drop`) or are
     abstentions (`abstain`). Systems that were given and left out by name are `excluded`.
@@ -191,7 +191,7 @@ class Population(Part):
 
 
 class Convention(Part):
-    """What the numbers rest on, in words."""
+    """The conventions of the numbers, in words."""
 
     ties: str
     denominator: str
@@ -201,7 +201,7 @@ class Convention(Part):
 
 
 class Compared(Part):
-    """Whether two runs are compared, on whom, and by how much they differ."""
+    """Whether two runs are compared, on which participants, and their differences."""
 
     enabled: bool
     intersection_only: bool | None = None
@@ -226,7 +226,7 @@ class SkippedVariant(Part):
 
 
 class Needless(Part):
-    """What each of two runs declined and the other answered right."""
+    """The units that each of two runs declined and the other answered right."""
 
     left: parts.Declined
     right: parts.Declined
@@ -291,7 +291,7 @@ class _File(Part):
 
 
 def _mistakes_of_differences(deltas: Mapping[str, Any] | None, variants: Mapping[str, Any]) -> Iterator[str]:
-    """The differences are of the variants, of every number that has an interval, and at the coverages of the risks."""
+    """Yield a mistake unless the differences match the variants, their numbers with intervals and their coverages."""
     if deltas is not None and set(deltas) != set(variants):
         yield "the differences are not of the variants"
     for name, differences in (deltas or {}).items():
@@ -304,11 +304,11 @@ def _mistakes_of_differences(deltas: Mapping[str, Any] | None, variants: Mapping
 
 
 def _unlike(runs: Sequence[Any]) -> Iterator[str]:
-    """Coverages, cut and resamples are those of the whole file, however often it says them."""
+    """Yield a mistake unless all runs have the same coverages, cut, seed and number of resamples."""
     for entry in _reported():
         members = [getattr(run, entry.key) for run in runs if entry.parameter is not None]
-        requested = [[*each] if isinstance(each, Mapping) else each.requested for each in members]
-        if any(each != requested[0] for each in requested):
+        requested = [[*member] if isinstance(member, Mapping) else member.requested for member in members]
+        if any(coverages != requested[0] for coverages in requested):
             yield f"{entry.key} is not at the same coverages under every confidence, and on both sides"
     if len({run.bootstrap and (run.bootstrap.seed, run.bootstrap.n_resamples) for run in runs}) > 1:
         yield "seed and n_resamples are not the same under every confidence, and on both sides"
@@ -320,7 +320,7 @@ def _reported() -> list[Quantity]:
 
 
 def metrics_model() -> type[Part]:
-    """The model of the file, with a member for every quantity that is registered now."""
+    """The model of the file, with a member for every registered quantity."""
     return _model(tuple(_reported()))
 
 
@@ -329,18 +329,18 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
     run: Any = part_named("RunNumbers", _RunNumbers, _run_fields(reported))
     sides = {"left": (run, ...), "right": (run, ...)}
     pair: Any = part_named("PairedNumbers", Part, sides, "Both runs under one confidence.")
-    variant: Any = Annotated[run | pair, Declared(tag=_one_or_two, tags=("run", "pair"))]
+    variant: Any = Annotated[run | pair, Declared(tag=_run_or_pair, tags=("run", "pair"))]
     variants: Any = Annotated[Mapping[str, variant], Declared(min_length=1)]
     return part_named("Metrics", _File, {"confidence_variants": (variants, ...)})
 
 
-def _one_or_two(entry: Any) -> str:
-    """What an entry means to be, so that what is wrong with it is told of that and of nothing else."""
+def _run_or_pair(entry: Any) -> str:
+    """Which of the two models an entry is meant for, so that an error is reported for that model only."""
     return "pair" if hasattr(entry, "left") or (isinstance(entry, dict) and "left" in entry) else "run"
 
 
 def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
-    """A member for each quantity, in the order of the registry; then what a report draws."""
+    """The members of a run: each quantity in the order of the registry, then what a report draws."""
     plain = [entry for entry in reported if entry.parameter is None]
     fields: dict[str, Any] = {"defined": (bool, ...)}
     for entry in plain:

@@ -1,4 +1,4 @@
-"""Reading the nested file: the table of estimates, and what stands beside it, from members by their keys."""
+"""Reading the nested file: the table of estimates, the curves and the warnings from its members."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from demur.results.json_v1 import (
     SHARED,
     SIDES,
     cells,
-    places,
+    member_paths,
     sides_of,
 )
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, present_method, read
@@ -65,7 +65,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     entries, boot = [entry for entry in quantities("curve") if entry.parameter is not None], first.bootstrap
     cut = next(getattr(first, entry.key).requested for entry in entries if entry.parameter is CUT)
     grid = next((getattr(first, entry.key) for entry in entries if entry.parameter is not CUT), ())
-    asked = boot and boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
+    requested = boot and boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
     sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
     study = {
         **{name: getattr(file, name) for name in SHARED},
@@ -73,7 +73,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "inputs": file.inputs,
         "baseline": names[0] if len(names) > 1 else None,
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
-        "requested": asked or None,
+        "requested": requested or None,
         "convention": {name: text for name, text in file.convention if text is not None},
         "noun": people.noun or PARTICIPANT,
         "systems": _systems(file, names),
@@ -84,8 +84,12 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
         "confident_errors": [
-            {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
-            for each in file.confidence_variants
+            {
+                "system": name,
+                "confidence": variant,
+                "cases": file.cases.confident_errors.get(f"{variant}{side}", ()),
+            }
+            for variant in file.confidence_variants
             for side, name in zip(sides, names, strict=True)
         ],
     }
@@ -96,14 +100,14 @@ def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
     if len(names) == 1:
         counts = {"answered": people.items_predicted, "failed": people.participants_failed}
-        return [{"name": names[0], **{each: getattr(people, each) for each in LOST}, **counts}]
+        return [{"name": names[0], **{member: getattr(people, member) for member in LOST}, **counts}]
     return [
         {
             "name": name,
             "answered": getattr(people.items_predicted, side),
             "failed": getattr(compared, f"participants_failed_{side}"),
             "not_in_all": getattr(compared, f"participants_{side}_only"),
-            **{each: getattr(people, each) and getattr(getattr(people, each), side) for each in LOST},
+            **{member: getattr(people, member) and getattr(getattr(people, member), side) for member in LOST},
             "needless_abstentions": needless and getattr(needless, side),
         }
         for side, name in zip(SIDES, names, strict=True)
@@ -114,7 +118,7 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
     coverages, thresholds = run.curve.coverage, run.curve.threshold
     common = results.selective.area_coverage is None
     for entry, name, coverage in cells(results):
-        members = {field: read(field, _found(run, keys)) for field, keys in places(entry, coverage)}
+        members = {field: read(field, _member_at(run, keys)) for field, keys in member_paths(entry, coverage)}
         at = members.get("at")
         if coverage and at in coverages:
             members["threshold"] = thresholds[coverages.index(at)]
@@ -126,8 +130,8 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
         yield Estimate(Key(system, name, confidence), **members)
 
 
-def _found(tree: Any, keys: Sequence[str]) -> Any:
-    """A member of a member of …; nothing where one of these is null or lacks it."""
+def _member_at(tree: Any, keys: Sequence[str]) -> Any:
+    """A nested member; None where a parent is null or lacks it."""
     for name in keys:
         tree = tree.get(name) if isinstance(tree, Mapping) else getattr(tree, name, None)
     return tree
@@ -136,9 +140,9 @@ def _found(tree: Any, keys: Sequence[str]) -> Any:
 def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) -> Iterator[Estimate]:
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
-        delta = _found(deltas, (entry.key, coverage) if coverage else (entry.key,))
-        held = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
-        members = {field: read(field, getattr(delta, member)) for member, field in held.items()}
+        delta = _member_at(deltas, (entry.key, coverage) if coverage else (entry.key,))
+        fields = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
+        members = {field: read(field, getattr(delta, member)) for member, field in fields.items()}
         undefined = entry.undefined if delta.delta is None else ""
         yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **members, undefined=undefined)
 
@@ -152,31 +156,33 @@ def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
 
 
 def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate]) -> Iterator[ResultWarning]:
-    """Warnings with the numbers they are about: those for which the file would say the same place."""
+    """Warnings with the numbers they are about: those that the file would word as the same `where`."""
     about, sides = [*_patterns(results, beyond)], sides_of(results)
-    by_place: dict[str, dict[str, Pattern]] = {}  # by code: the first pattern of each place
-    for each in worded:
-        warning = ResultWarning(each.code, text=each.message or each.code)  # never without words
-        if each.code in KINDS and each.where != warning.subject:
-            if each.code not in by_place:
-                by_place[each.code] = {results.place(replace(warning, about=one), sides): one for one in about[::-1]}
-            known = by_place[each.code]
-            found = known.get(each.where) or known.get(each.where.replace("mae@", "risk@"))
-            warning = replace(warning, about=found) if found else warning
+    by_code: dict[str, dict[str, Pattern]] = {}  # by code: the first pattern of each `where`
+    for entry in worded:
+        warning = ResultWarning(entry.code, text=entry.message or entry.code)  # the text is never empty
+        if entry.code in KINDS and entry.where != warning.subject:
+            if entry.code not in by_code:
+                by_code[entry.code] = {
+                    results.warning_subject(replace(warning, about=pattern), sides): pattern for pattern in about[::-1]
+                }
+            patterns = by_code[entry.code]
+            match = patterns.get(entry.where) or patterns.get(entry.where.replace("mae@", "risk@"))
+            warning = replace(warning, about=match) if match else warning
         yield warning
 
 
 def _patterns(results: Results, beyond: Sequence[Estimate]) -> Iterator[Pattern]:
-    """Everything that a warning can be about, rows that the file has as columns last."""
+    """Everything a warning can be about; rows that the file holds as columns come last."""
     first, *others = results.systems
     subjects: list[Json] = [{"system": system} for system in results.systems]
     subjects += [{"system": system, "minus": Minus("system", first)} for system in others]
     names = [None, *(name for _, name, _ in cells(results))]
     if (groups := results.selective.groups) is not None:
-        levels = [Group(each.name, level) for each in groups.groupings for level in each.levels]
+        levels = [Group(grouping.name, level) for grouping in groups.groupings for level in grouping.levels]
         subjects += [{"system": system, "group": group} for system in results.systems for group in levels]
-        names += {f"risk@{threshold_text(each.threshold)}" for each in groups.thresholds}
+        names += {f"risk@{threshold_text(shared.threshold)}" for shared in groups.thresholds}
     for confidence, quantity, subject in product(results.selective.confidences, names, subjects):
         yield Pattern(quantity=quantity, confidence=confidence, **subject)
-    for key, quantity in ((row.key, named) for row in beyond for named in (row.key.quantity, None)):
+    for key, quantity in ((row.key, name) for row in beyond for name in (row.key.quantity, None)):
         yield Pattern(key.system, quantity, key.confidence, minus=key.minus)

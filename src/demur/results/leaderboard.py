@@ -1,7 +1,7 @@
-"""Leaderboard: which systems are shown to be worse than which, and so the ranks that each of them may have.
+"""Leaderboard: the ranks that each system may have, given which pairs of systems differ significantly.
 
-Every two systems are compared by one number, by intervals that hold for all pairs at once. What is not shown is not
-ranked: systems that are shown to be worse than no other are tied for best, whatever the order of their numbers.
+Every pair is compared by one number, with intervals that hold for all pairs at once. Systems that are shown to be
+worse than no other are tied for best, whatever the order of their numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Standing:
 
     @property
     def best(self) -> bool:
-        """Whether it is among those that are shown to be worse than no other."""
+        """Whether it is ranked and shown to be worse than no other."""
         return self.ranks is not None and not self.worse_than
 
 
@@ -46,8 +46,8 @@ class Standing:
 class Leaderboard:
     """Systems in the order of their numbers, those that are not ranked last; `coverage` is how far the areas go.
 
-    `common_to` are the systems that the common coverage was taken over; none where the coverage was asked for.
-    `undecided` says why nothing is shown of any pair, if so.
+    `common_to` are the systems that determine the common coverage; none where a coverage was requested.
+    `undecided` says why no pair can be decided, if so.
     """
 
     number: Key
@@ -59,34 +59,34 @@ class Leaderboard:
     @property
     def ranked(self) -> tuple[Standing, ...]:
         """The systems that are compared."""
-        return tuple(each for each in self.standings if each.ranks is not None)
+        return tuple(standing for standing in self.standings if standing.ranks is not None)
 
     @property
     def best(self) -> tuple[str, ...]:
         """The systems that are shown to be worse than no other: the best one, or those tied for it."""
-        return tuple(each.system for each in self.standings if each.best)
+        return tuple(standing.system for standing in self.standings if standing.best)
 
     @property
     def shortest(self) -> tuple[Standing, float] | None:
-        """The one system that ends first and so decides how far all areas go, and how far they would go without it."""
+        """The single system whose Cmax limits the common coverage, and what the limit would be without it."""
         if not self.common_to or len(self.ranked) <= _PAIR:
             return None
-        first, second, *_ = sorted(self.ranked, key=lambda each: each.reaches)
+        first, second, *_ = sorted(self.ranked, key=lambda standing: standing.reaches)
         return (first, second.reaches) if second.reaches > first.reaches else None
 
     def to_columns(self) -> dict[str, list[Any]]:
         """One row per system: its number with its recommended interval, its ranks, and whether it may be the best."""
-        rows = [_cells(self, each) for each in self.standings]
+        rows = [_cells(self, standing) for standing in self.standings]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def to_frame(self) -> Any:
-        """The same as a data frame: of polars, pandas or pyarrow, whichever is installed."""
+        """The leaderboard as a data frame of polars, pandas or pyarrow, whichever is installed."""
         from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
         return frame_of(self.to_columns())
 
     def to_json(self) -> Json:
-        """What a file holds of it, beside the estimates."""
+        """The leaderboard as a file holds it, beside the estimates."""
         return {
             "quantity": self.number.quantity,
             "confidence": self.number.confidence,
@@ -94,16 +94,16 @@ class Leaderboard:
             "common_to": list(self.common_to),
             "best": list(self.best),
             "standings": [
-                {"system": each.system, "ranks": each.ranks and list(each.ranks), "worse_than": list(each.worse_than)}
-                for each in self.standings
+                {"system": entry.system, "ranks": entry.ranks and list(entry.ranks), "worse_than": [*entry.worse_than]}
+                for entry in self.standings
             ],
         }
 
     def __repr__(self) -> str:
         lines = [f"{self.number.quantity} under {self.number.confidence}; best: {', '.join(self.best) or 'nobody'}"]
-        for each in self.standings:
-            ranks = "not ranked" if each.ranks is None else "rank {}–{}".format(*each.ranks)
-            lines.append(f"{each.system}  {each.estimate!r}  {ranks}")
+        for standing in self.standings:
+            ranks = "not ranked" if standing.ranks is None else "rank {}–{}".format(*standing.ranks)
+            lines.append(f"{standing.system}  {standing.estimate!r}  {ranks}")
         return "\n".join(lines)
 
 
@@ -127,7 +127,7 @@ def _cells(board: Leaderboard, standing: Standing) -> dict[str, Any]:
 
 
 def rows_to_rank(rows: Sequence[Row], number: Key) -> list[Row]:
-    """The rows of a number that can be compared: of systems that answer, as far as the farthest of them goes."""
+    """The rows of a number that can be compared: systems that answer, with areas over the same range."""
     named = [row for row in rows if replace(row.key, system="") == number]
     ends = {row.key: _end(row) for row in named}
     farthest = max(ends.values(), default=Fraction(0))
@@ -135,7 +135,7 @@ def rows_to_rank(rows: Sequence[Row], number: Key) -> list[Row]:
 
 
 def _end(row: Row) -> Fraction:
-    """The coverage an area goes to; 0 where nothing is answered."""
+    """The coverage an area extends to; 0 where nothing is answered."""
     view: Any = row.view
     if not view.own.curve.defined:
         return Fraction(0)
@@ -147,7 +147,7 @@ def _end(row: Row) -> Fraction:
 
 
 def leaderboard_of(results: Results) -> Leaderboard | None:
-    """The leaderboard of several systems; None of one, and where a number or a difference of two is missing."""
+    """The leaderboard; None for a single system, or where a number or a pairwise difference is missing."""
     study = results.selective
     number = study.headline
     keys = {name: replace(number, system=name) for name in results.systems}
@@ -157,11 +157,11 @@ def leaderboard_of(results: Results) -> Leaderboard | None:
     defined = [name for name in results.systems if results.curves[name, number.confidence].defined]
     farthest = max((estimates[name].at or 0.0 for name in defined), default=0.0)
     ranked = [name for name in defined if estimates[name].at == farthest > 0]
-    apart = {pair: pair_difference(results, *pair) for pair in combinations(ranked, 2)}
-    if len(results.systems) == 1 or None in apart.values():
+    deltas = {pair: pair_difference(results, *pair) for pair in combinations(ranked, 2)}
+    if len(results.systems) == 1 or None in deltas.values():
         return None
     undecided = results.why_nothing_decides
-    worse = {} if undecided else _worse(ranked, {pair: each for pair, each in apart.items() if each is not None})
+    worse = {} if undecided else _worse(ranked, {pair: delta for pair, delta in deltas.items() if delta is not None})
     standings = [
         Standing(
             name,
@@ -177,10 +177,10 @@ def leaderboard_of(results: Results) -> Leaderboard | None:
 
 
 def pair_key(results: Results, system: str, other: str) -> Key | None:
-    """The key of the difference between two systems by the headline number, whichever way round the results hold it."""
+    """The key of the difference of two systems in the headline number, in the direction the results hold."""
     number = results.selective.headline
-    ways = ((system, other), (other, system))
-    keys = (replace(number, system=first, minus=Minus("system", second)) for first, second in ways)
+    directions = ((system, other), (other, system))
+    keys = (replace(number, system=first, minus=Minus("system", second)) for first, second in directions)
     return next((key for key in keys if results.get(key)), None)
 
 
@@ -193,19 +193,19 @@ def pair_difference(results: Results, system: str, other: str) -> Estimate | Non
 
 
 def deciding(estimate: Estimate) -> Interval | None:
-    """The interval that decides a difference: the one for many at once, or, of a single one, the recommended."""
+    """The interval that decides a difference: the simultaneous one if there is one, else the recommended one."""
     return estimate.simultaneous or estimate.recommended
 
 
-def _worse(ranked: Sequence[str], apart: Mapping[tuple[str, str], Estimate]) -> dict[str, list[str]]:
-    """The systems each is shown to be worse than: those whose number is smaller by an interval without 0."""
+def _worse(ranked: Sequence[str], differences: Mapping[tuple[str, str], Estimate]) -> dict[str, list[str]]:
+    """For each system, those with a smaller number by an interval that excludes 0."""
     worse: dict[str, list[str]] = {name: [] for name in ranked}
-    for (one, other), estimate in apart.items():
+    for (system, other), estimate in differences.items():
         interval = deciding(estimate)
         if interval is not None and interval.low > 0:
-            worse[one].append(other)
+            worse[system].append(other)
         if interval is not None and interval.high < 0:
-            worse[other].append(one)
+            worse[other].append(system)
     return worse
 
 

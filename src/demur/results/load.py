@@ -15,12 +15,12 @@ from demur.results.table import Results
 
 
 def load(path: str | Path) -> Results:
-    """Read results back, of one system or of many, of answers or of retrieval."""
+    """Read a result file of `demur evaluate` or `demur retrieval`."""
     return strict_json.read_as(path, results_of)
 
 
 def results_of(content: Any) -> Results:
-    """Results from parsed JSON; anything in it that does not hold together is one line that says what."""
+    """Results from parsed JSON; inconsistent content is an error of one line."""
     members = content if isinstance(content, dict) else {}
     try:
         if members.get("schema_version") == "2":

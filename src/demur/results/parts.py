@@ -1,4 +1,4 @@
-"""Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
+"""Models of the parts of a result besides its estimates, checked on writing and on reading."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -49,7 +49,7 @@ class Points(Vertices):
 
 
 class Reference(Part):
-    """What to hold a curve against: the same losses in the oracle order."""
+    """The reference of a curve: the same losses in the oracle order."""
 
     oracle: Vertices
 
@@ -124,7 +124,7 @@ class ReliabilityBin(Part):
     low: Share
     high: Share
     count: Count
-    # Files of version 0.1 call the two otherwise.
+    # Files of version 0.1 have other names for the two.
     mean_predicted: Annotated[Share, Declared(earlier="said")]
     fraction_correct: Annotated[Share, Declared(earlier="came_true")]
 
@@ -152,7 +152,7 @@ LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
 
 class HandoverCurve(_Columns):
-    """What the system declines goes to a rater: how much that is, and how much and how well the two answer together.
+    """Units that the system declines go to a rater: their share, and the coverage and risk of the two together.
 
     The first point is the rater alone, without a threshold; `joint` is the summed loss over all units.
     """
@@ -173,7 +173,7 @@ class BinBounds(Part):
 
 
 class Bins(Part):
-    """What a summary rounded: confidences to bins of a `width`, losses to so many decimals; and what that can do."""
+    """What a summary rounded: confidences to bins of a `width`, losses to `loss_digits`; and the error bounds."""
 
     number: Count
     width: float | None
@@ -182,7 +182,7 @@ class Bins(Part):
 
 
 class CurveRecord(Part, Tabular):
-    """One system under one confidence: its curve, and what a report draws besides.
+    """The curve of one system under one confidence, and what a report draws with it.
 
     Where `lower_is_surer`, a threshold accepts what is at or below it, and the thresholds increase.
     """
@@ -278,7 +278,7 @@ class PointEnds(Part):
 
 
 class ExternalPoint(Part):
-    """Somebody else's operating point; `given` are its numbers as they were typed, of one that has no answers here."""
+    """An operating point of a rater or a publication; `given` is the text of a published point as typed."""
 
     name: str
     kind: Literal["paired", "forced", "counts", "published"]
@@ -295,9 +295,9 @@ class ExternalPoint(Part):
 
 
 class Input(Part):
-    """A file that was read, and which run of it; of a table, the columns of roles, and what its items are those of."""
+    """An input file and the run in it; of a table, its columns by role and its instrument."""
 
-    # One nobody has named has no label in a file.
+    # An unnamed input has no label in a file.
     model_config: ClassVar = {"json_schema_extra": lambda schema: schema["required"].remove("label")}
 
     path: str | None
@@ -318,7 +318,7 @@ class AlsoRead(Part):
 
 
 class Loss(Part):
-    """How wrong an answer is; of losses that a table gives, how large they can be, and whether they sum exactly."""
+    """The loss; for losses given by a table also their maximum, and whether their sums are exact."""
 
     name: str
     definition: str
@@ -351,7 +351,7 @@ class Execution(Part):
 
 
 class RequestedInterval(Part):
-    """One more interval that was asked for: at a level, by a method."""
+    """The level and method of one more requested interval."""
 
     level: Annotated[float, Declared(gt=0, lt=1)]
     interval: str

@@ -1,4 +1,4 @@
-"""Picture data of results: what page, notebook and paper figure draw, and the results as a notebook shows them."""
+"""Picture data of results, for page, notebook and paper figure; and the notebook's HTML."""
 
 import math
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def risk_curve(results: Results, system: str, confidence: str, label: str = "") 
 
 def reliability_bins(table: ReliabilityTable, label: str, style: str) -> ReliabilityBins:
     """The bins of a reliability diagram that hold answers."""
-    points = ((each.mean_predicted, each.fraction_correct, each.count) for each in table.bins)
+    points = ((row.mean_predicted, row.fraction_correct, row.count) for row in table.bins)
     return ReliabilityBins.of(label, style, points)
 
 
@@ -64,7 +64,7 @@ def notebook_html(results: Results) -> str:
 
 
 def _labels(results: Results) -> dict[str, str]:
-    """What several systems are called in a notebook; one needs no label."""
+    """The labels of several systems in a notebook; a single one has none."""
     labels = map(isolated, shortened(results.systems)) if len(results.systems) > 1 else [""]
     return dict(zip(results.systems, labels, strict=True))
 

@@ -1,4 +1,4 @@
-"""Points that are known by their numbers: what they are estimates of, how uncertain, and what is recorded of them."""
+"""Published points: their scale, estimates, uncertainty and record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROUNDING = 1e-12
 
 
 def on_our_scale(point: NumbersOfPoint, view: CurveView) -> NumbersOfPoint:
-    """A point whose risk is of the loss of the evaluation; abs and abs_norm differ by the range, others not at all."""
+    """A point with its risk converted to the loss of the evaluation; only abs and abs_norm can be converted."""
     ours, theirs = view.graded.loss_name, point.loss
     if theirs is None or theirs == ours:
         return point
@@ -30,7 +30,7 @@ def on_our_scale(point: NumbersOfPoint, view: CurveView) -> NumbersOfPoint:
         raise UserError(f"point {shown(point.name)}: its loss is {shown(theirs)}, that of the evaluation {shown(ours)}")
     factor = 1 / largest if ours == "abs_norm" else largest
     ends = None if point.ends is None else (point.ends[0] * factor, point.ends[1] * factor)
-    spread, error = (None if each is None else each * factor for each in (point.spread, point.std_error))
+    spread, error = (None if number is None else number * factor for number in (point.spread, point.std_error))
     return replace(point, risk=point.risk * factor, ends=ends, spread=spread, std_error=error, loss=None)
 
 
@@ -58,7 +58,7 @@ def _risk_ends(point: NumbersOfPoint, view: CurveView) -> Interval | None:
 
 
 def check_point(point: NumbersOfPoint, view: CurveView) -> None:
-    """A risk is of the loss of the evaluation, and not above the largest there can be; what counts need is there."""
+    """Check that a point has the loss of the evaluation, a possible risk, and what its interval needs."""
     risk, largest = on_our_scale(point, view).risk, view.table.largest_loss
     if largest is not None and risk > largest / view.table.divisor * (1 + _ROUNDING):
         most = f"expected at most the largest loss, {largest / view.table.divisor:g}"
@@ -67,7 +67,7 @@ def check_point(point: NumbersOfPoint, view: CurveView) -> None:
 
 
 def point_error(point: NumbersOfPoint, view: CurveView) -> float | None:
-    """The standard error of its risk; None where nothing is known of it."""
+    """The standard error of a point's risk; None where it is not known."""
     scaled = on_our_scale(point, view)
     if scaled.spread is not None and scaled.answered is not None:
         return scaled.spread / math.sqrt(scaled.answered)
@@ -78,18 +78,18 @@ def point_error(point: NumbersOfPoint, view: CurveView) -> float | None:
 
 
 def estimates_of_point(point: NumbersOfPoint, view: CurveView) -> Iterator[Estimate]:
-    """Its coverage and its risk."""
+    """The estimates of a point's coverage and risk."""
     scaled, error = on_our_scale(point, view), point_error(point, view)
     answered, units = point.answered, point.units
     reached = wilson(answered, units) if answered is not None and units is not None else None
-    risk, why = _risk_ends(scaled, view), "" if error is not None else NO_UNCERTAINTY
-    yield Estimate(Key(point.name, "cmax"), point.coverage, recommended=reached, no_interval="" if reached else why)
+    risk, reason = _risk_ends(scaled, view), "" if error is not None else NO_UNCERTAINTY
+    yield Estimate(Key(point.name, "cmax"), point.coverage, recommended=reached, no_interval="" if reached else reason)
     std_error = math.nan if error is None else error
-    yield Estimate(Key(point.name, "risk"), scaled.risk, std_error, recommended=risk, no_interval=why)
+    yield Estimate(Key(point.name, "risk"), scaled.risk, std_error, recommended=risk, no_interval=reason)
 
 
 def point_record(point: NumbersOfPoint, view: CurveView) -> Json:
-    """What a file records of it."""
+    """A point as a file records it."""
     coverage, risk = estimates_of_point(point, view)
     notes = [OTHER_PEOPLE]
     notes += [UNKNOWN_CLUSTERING] if point.kind == "counts" else []

@@ -1,4 +1,4 @@
-"""The record of a selective study: who was counted, what was asked for, and the cases to look at, by names alone."""
+"""The record of a selective study: population, settings, and cases to look at, by name only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_SCORES = "there are no scores"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """What a selective study is recorded from: what was asked for, the systems as given and compared, their views."""
+    """The settings of an evaluation, its systems as read (`given`) and as compared (`alignment`), and their views."""
 
     settings: Settings
     given: Mapping[str, Items]
@@ -105,17 +105,17 @@ def _asked(settings: Settings, systems: int) -> Json:
 
 
 def loss_record(items: Items, name: str | None) -> Json:
-    """How wrong an answer is, as a file records it."""
+    """The loss as a file records it."""
     losses = items.losses
     if losses is not None and losses.name != GIVEN:
         return {"name": losses.name, "definition": losses.definition, "raw_multiplier": losses.divisor}
     if losses is not None:
         maximum = None if losses.largest is None else losses.largest / losses.divisor
-        about = {"name": GIVEN, "definition": losses.definition, "raw_multiplier": 1}
-        return about | {"maximum": maximum, "exact": losses.exact}
+        record = {"name": GIVEN, "definition": losses.definition, "raw_multiplier": 1}
+        return record | {"maximum": maximum, "exact": losses.exact}
     chosen = loss_named(loss_of(items, name))
-    about = {"definition": chosen.definition(items.instrument), "raw_multiplier": chosen.divisor(items.instrument)}
-    return {"name": chosen.name, **about}
+    record = {"definition": chosen.definition(items.instrument), "raw_multiplier": chosen.divisor(items.instrument)}
+    return {"name": chosen.name, **record}
 
 
 def input_of(items: Items) -> Input:
@@ -128,9 +128,9 @@ def _system(name: str, evaluation: Evaluation) -> Json:
     alignment, failed_units = evaluation.alignment, evaluation.given[name].failed_units
     items, declined = alignment.systems[name], None
     repeats = evaluation.given[name].repeats
-    together = repeats if repeats and repeats.rule != "units" else None
+    merged = repeats if repeats and repeats.rule != "units" else None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
-    if others and items.count is None:  # of one alone nobody knows what it would have answered
+    if others and items.count is None:  # a single system has none to compare with
         right = np.logical_or.reduce([other.right for other in others])
         units = np.flatnonzero(~items.answered & right)
         declined = {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
@@ -141,8 +141,8 @@ def _system(name: str, evaluation: Evaluation) -> Json:
         "not_in_all": alignment.only[name],
         "units_failed": failed_units.number if failed_units else None,
         "failed_by_cause": _causes(failed_units),
-        "rows": together and together.rows,
-        "rows_failed": together and together.failed,
+        "rows": merged and merged.rows,
+        "rows_failed": merged and merged.failed,
         "needless_abstentions": declined,
     }
 
@@ -153,7 +153,7 @@ def _causes(failed: FailedUnits | None) -> list[Json] | None:
 
 
 def _failed(evaluation: Evaluation) -> tuple[int | str, ...]:
-    """Who is not compared because of a failure in at least one system, of those that are in all."""
+    """The clusters of all systems that are left out because at least one system failed on them."""
     everyone = set.intersection(*({*items.cluster_ids, *items.failed} for items in evaluation.given.values()))
     return sorted_ids(everyone.difference(next(iter(evaluation.alignment.systems.values())).cluster_ids))
 
@@ -176,23 +176,23 @@ def _cases(items: Items, units: Indices) -> list[Json]:
 
 
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
-    """The numbers of every item; which confidence ranks the answers makes no difference to them."""
+    """The numbers of every item, which do not depend on the confidence."""
     items = graded.items
     if items is None or items.count is not None:
         return
     names, errors = items.item_names, items.answer - items.truth
-    given = items.item[items.answered]
-    # Whole numbers in doubles, and exact: they are summed first, and divided once.
-    held, losses, off = (
-        np.bincount(given, weights, len(names)) for weights in (None, graded.loss, errors[items.answered])
+    answered_item = items.item[items.answered]
+    # Sums of integers in doubles are exact; they are divided once.
+    answered, losses, error_sum = (
+        np.bincount(answered_item, weights, len(names)) for weights in (None, graded.loss, errors[items.answered])
     )
-    for name, n, k, loss, error in zip(
-        names, np.bincount(items.item, minlength=len(names)), held, losses, off, strict=True
+    for name, units, count, loss, error in zip(
+        names, np.bincount(items.item, minlength=len(names)), answered, losses, error_sum, strict=True
     ):
-        sums = UnitSums(int(n), int(k), int(error) if items.has_scores else math.nan)
+        sums = UnitSums(int(units), int(count), int(error) if items.has_scores else math.nan)
         numbers = {entry.name: entry.function(sums) for entry in quantities("units", "items")}
-        numbers["cmax"] = float(k / n) if n else 0.0
-        numbers["risk"] = float(loss / (k * graded.divisor)) if k else math.nan
+        numbers["cmax"] = float(count / units) if units else 0.0
+        numbers["risk"] = float(loss / (count * graded.divisor)) if count else math.nan
         for quantity, value in numbers.items():
             reason = QUANTITIES[quantity].undefined if items.has_scores or quantity != "bias" else _NO_SCORES
             undefined = reason if math.isnan(value) else ""

@@ -1,4 +1,4 @@
-"""Reference ranges: what a baseline and a good system are known to reach, and who says so; for who asks for them."""
+"""Reference ranges: what a baseline and a good system are known to reach, with their source."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,11 +17,11 @@ class ReferenceRange(Part):
     baseline: Pair
     good: Pair
 
-    def place(self, value: float) -> str:
-        """Where a result falls.
+    def position(self, value: float) -> str:
+        """The position of a result relative to the two ranges, in words.
 
         >>> known = REFERENCES["phq8-evidence"].ranges["ndcg@10"]
-        >>> [known.place(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
+        >>> [known.position(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
         ['below baseline', 'baseline', 'between baseline and good', 'good', 'above good']
         """
         if value < self.baseline[0]:
@@ -71,13 +71,13 @@ REFERENCES = {
 }
 
 
-def reference_of(which: str | Path) -> KnownRanges:
+def reference_of(reference: str | Path) -> KnownRanges:
     """Ranges by their name, or from a JSON file with a `source` and `ranges`, each with a `baseline` and a `good`."""
-    if isinstance(which, str) and which in REFERENCES:
-        return REFERENCES[which]
-    if Path(which).suffix.lower() != ".json":
-        raise unknown("reference", which, [*REFERENCES, "FILE.json"])
-    return read_as(which, lambda content: _parsed(Path(which).stem, content))
+    if isinstance(reference, str) and reference in REFERENCES:
+        return REFERENCES[reference]
+    if Path(reference).suffix.lower() != ".json":
+        raise unknown("reference", reference, [*REFERENCES, "FILE.json"])
+    return read_as(reference, lambda content: _parsed(Path(reference).stem, content))
 
 
 def _parsed(name: str, content: Any) -> KnownRanges:

@@ -1,4 +1,4 @@
-"""Retrieval: from the facts of any number of systems on the same queries to every number with its uncertainty.
+"""Retrieval: the evaluation of any number of systems on the same queries.
 
 Posts are drawn once for all systems: means over queries, detection and the gate's curve are taken from the same draws.
 """
@@ -49,7 +49,7 @@ _HOW_TO_RANK = "read_queries(path) makes one by system; rankings_of(gold, ranked
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSettings:
-    """What to compute. `threshold` says from which probability on the gate lets evidence through.
+    """What to compute. The gate lets evidence through from the probability `threshold` on.
 
     Ids count as relevant from the grade `relevance_level` on, for every quantity but the nDCG, whose gains are the
     grades.
@@ -75,7 +75,7 @@ class RetrievalSettings:
         if self.metrics:
             chosen = ranking_measures(self.metrics)
             object.__setattr__(self, "metrics", tuple(map(str, chosen)))
-            object.__setattr__(self, "depths", [each.value for each in chosen if each.value is not None])
+            object.__setattr__(self, "depths", [measure.value for measure in chosen if measure.value is not None])
         object.__setattr__(self, "depths", tuple(sorted({checked_depth(k) for k in self.depths})))
         if not self.depths and not self.metrics:
             raise UserError("no depth is given: expected at least one k, such as 10")
@@ -86,7 +86,7 @@ class RetrievalSettings:
 
     @property
     def measures(self) -> list[Measure]:
-        """The ranking quantities that were chosen, or every one at every depth."""
+        """The chosen ranking quantities, or every one at every depth."""
         if self.metrics:
             return ranking_measures(self.metrics)
         return [Measure(entry, k, str(k)) for entry in quantities("ranking") for k in self.depths]
@@ -117,32 +117,32 @@ def evaluate_retrieval(
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
     plan = plan.settled(len(systems[baseline]))
     at_level = {name: rankings.at_level(settings.relevance_level) for name, rankings in systems.items()}
-    made = {name: RetrievalRows(name, rankings, settings) for name, rankings in at_level.items()}
+    by_system = {name: RetrievalRows(name, rankings, settings) for name, rankings in at_level.items()}
     rows: list[Row] = []
-    for name, system in made.items():
+    for name, system in by_system.items():
         with located(f"system {shown(name)}"):
             rows += system.rows()
-    contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
+    contrasts = [*contrasts_with(rows, baseline, partial(_comparable, by_system))]
     headline = Key("", metric_of_verdict([*map(str, settings.measures)]), among=WITH_GOLD)
-    named = [each for each in contrasts if replace(each.key, system="", minus=None) == headline]
+    of_headline = [contrast for contrast in contrasts if replace(contrast.key, system="", minus=None) == headline]
     estimates, _ = estimated(rows, contrasts, plan=plan, headline=Headline(headline))
-    folds = [row for system in made.values() for row in system.fold_estimates()]
-    numbers = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command, also_read))
+    folds = [row for system in by_system.values() for row in system.fold_estimates()]
+    numbers = [by_system[row.key.system].located(row) for row in estimates]
+    study = retrieval_study(by_system, baseline, numbers, provenance(plan, created_at, command, also_read))
     curves = {
         (name, PROBABILITY): CurveRecord.made({"defined": curve.defined, "curve": points(curve)})
-        for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)
+        for name, curve in ((name, system.gate.curve) for name, system in by_system.items() if system.gate)
     }
-    return Results([*numbers, *folds], study, curves, retrieval_warnings(made, plan, estimates, named))
+    return Results([*numbers, *folds], study, curves, retrieval_warnings(by_system, plan, estimates, of_headline))
 
 
-def _comparable(made: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
+def _comparable(by_system: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
     """Whether a difference of two systems means something.
 
     Not criterion by criterion: those differences are many and small, and invite picking the one that stands out. Not of
     one gate with itself, and not of two empty decisions that are taken by different rules.
     """
-    system, baseline = made[row.key.system], made[other.key.system]
+    system, baseline = by_system[row.key.system], by_system[other.key.system]
     if row.key.group is not None and row.key.group.level is not None:
         return False
     if row.key.confidence == PROBABILITY:
@@ -152,7 +152,7 @@ def _comparable(made: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool
 
 @dataclass(frozen=True, eq=False)
 class RetrievalRows:
-    """One system: what its numbers are taken from, and the rows they make."""
+    """One system: the views of its numbers, and the rows."""
 
     name: str
     rankings: Rankings
@@ -165,7 +165,7 @@ class RetrievalRows:
 
     @cached_property
     def selections(self) -> Mapping[Measure, Floats]:
-        """Every number of what is shown: as the system selected, and as each policy it can serve would."""
+        """Every selection quantity: of the system's own selection, and of each policy it can serve."""
         rankings, shown_by = self.rankings, dict[str, Selection]()
         if rankings.selected_count is not None and rankings.selected_hits is not None:
             shown_by[""] = Selection(rankings.gold_count, rankings.selected_count, rankings.selected_hits)
@@ -181,7 +181,7 @@ class RetrievalRows:
 
     @cached_property
     def empty(self) -> Flags:
-        """Which queries are answered with nothing. A gate that is open returns nothing of an empty list."""
+        """Which queries are answered with nothing: those below the threshold, and those with an empty list."""
         rankings, threshold = self.rankings, self.settings.threshold
         if threshold is None:
             return np.equal(rankings.candidates if rankings.selected_count is None else rankings.selected_count, 0)
@@ -191,7 +191,7 @@ class RetrievalRows:
 
     @cached_property
     def gate(self) -> CurveView | None:
-        """The gate as a selective predictor: it answers likelier queries first, and is wrong where there is no gold.
+        """The gate as a selective predictor: it answers the most likely queries first, and errs where there is no gold.
 
         A query with an empty list is an abstention whatever its probability.
         """
@@ -223,7 +223,7 @@ class RetrievalRows:
 
     @property
     def populations(self) -> dict[str, Flags]:
-        """Whom a mean is over: the queries with gold, and all queries."""
+        """The populations of a mean: the queries with gold, and all queries."""
         return {WITH_GOLD: self.rankings.has_gold, ALL: np.ones(len(self.rankings), bool)}
 
     def criteria(self) -> Iterator[tuple[Group, Flags]]:
@@ -253,17 +253,17 @@ class RetrievalRows:
         return replace(row, **changes)
 
     def _posts_with_gold(self, group: Group | None) -> int:
-        """How many posts hold a query with gold, of a criterion if one is named."""
+        """The number of posts with a gold query, of one criterion if the group names it."""
         inside = self.rankings.has_gold
         if group is not None and group.level is not None:
             inside = inside & (self.rankings.criterion == self.rankings.criteria.index(group.level))
         return len(np.unique(self.rankings.post[inside]))
 
     def _ranking_rows(self, among: str) -> Iterator[Row]:
-        """Pooled, criterion by criterion, and averaged over the criteria."""
+        """The ranking rows: pooled, of each criterion, and averaged over the criteria."""
         inside = self.populations[among]
         groups: dict[Group | None, Flags] = {None: inside}
-        groups |= {group: inside & here for group, here in self.criteria()}
+        groups |= {group: inside & flags for group, flags in self.criteria()}
         rows = [*self._mean_rows(self.values, among, groups)]
         yield from rows
         for measure in self.values:
@@ -298,7 +298,7 @@ class RetrievalRows:
 
     def _detection_rows(self) -> Iterator[Row]:
         views: dict[Group | None, ForecastsView] = {None: self._forecasts(self.populations[ALL])}
-        views |= {group: self._forecasts(here) for group, here in self.criteria()}
+        views |= {group: self._forecasts(flags) for group, flags in self.criteria()}
         over_criteria = JointView(tuple(view for group, view in views.items() if group))
         for measure in detection_measures():
             number = partial(by_convention, measure)
@@ -312,7 +312,7 @@ class RetrievalRows:
             yield self._row(key, over_criteria, measure, partial(_mean_number, number), **known)
 
     def located(self, row: Estimate) -> Estimate:
-        """A mean over no query with the reason, a true positive rate with the threshold and rate it is reached at."""
+        """Add the reason to an undefined mean, and threshold and false positive rate to a true positive rate."""
         if math.isnan(row.value) and not row.undefined:
             return replace(row, undefined=_NO_QUERY)
         measure = Measure.of(row.key.quantity)
@@ -327,7 +327,7 @@ class RetrievalRows:
             return
         by_fold = {name: self._in_fold(self.rankings.fold == index) for index, name in enumerate(self.rankings.folds)}
         for key in next(iter(by_fold.values())):
-            values = [found[key] for found in by_fold.values()]
+            values = [numbers[key] for numbers in by_fold.values()]
             for name, value in zip(by_fold, values, strict=True):
                 undefined = _NO_QUERY if math.isnan(value) else ""
                 yield Estimate(replace(key, group=Group(FOLD, name)), value, undefined=undefined)
@@ -336,25 +336,25 @@ class RetrievalRows:
             spread = None if undefined else math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
             yield Estimate(replace(key, group=Group(FOLD)), mean, spread=spread, undefined=undefined)
 
-    def _in_fold(self, here: Flags) -> dict[Key, float]:
-        found: dict[Key, float] = {}
+    def _in_fold(self, in_fold: Flags) -> dict[Key, float]:
+        values: dict[Key, float] = {}
         for among, inside in self.populations.items():
             columns = self.values if among == WITH_GOLD else {**self.values, **self.selections}
             for measure, column in columns.items():
-                found[Key(self.name, str(measure), among=among)] = Mean(column, inside & here).value
-        post, without = self.rankings.post[here], ~self.rankings.has_gold[here]
-        decision = DecisionView.of(self.rankings.post_ids, post, self.empty[here], without).exact()
+                values[Key(self.name, str(measure), among=among)] = Mean(column, inside & in_fold).value
+        post, without = self.rankings.post[in_fold], ~self.rankings.has_gold[in_fold]
+        decision = DecisionView.of(self.rankings.post_ids, post, self.empty[in_fold], without).exact()
         for measure in default_measures("decision"):
-            found[Key(self.name, str(measure))] = float(measure(decision)[0])
+            values[Key(self.name, str(measure))] = float(measure(decision)[0])
         if self.gate is not None:
-            forecasts = self._forecasts(here).forecasts
+            forecasts = self._forecasts(in_fold).forecasts
             for measure in detection_measures():
-                found[Key(self.name, str(measure), PROBABILITY)] = float(by_convention(measure, forecasts)[0])
-        return found
+                values[Key(self.name, str(measure), PROBABILITY)] = float(by_convention(measure, forecasts)[0])
+        return values
 
 
 def _of_forecasts(views: Sequence[ForecastsView], measure: Measure) -> dict[str, Any]:
-    """What the clusters hold, and how much each moves the mean of a number over several views."""
+    """The entries of the clusters, and their influence on the mean of a number over several views."""
 
     def entries() -> Floats:
         return np.concatenate([np.insert(view.entries(), 1, index, axis=1) for index, view in enumerate(views)])

@@ -1,4 +1,4 @@
-"""The record of a retrieval study: which queries were counted, what was asked for, and what to be careful about."""
+"""The record of a retrieval study: its queries, settings and warnings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from demur.types import Integers, Json
 if TYPE_CHECKING:
     from demur.results.retrieval import RetrievalRows, RetrievalSettings
 
-    Made = Mapping[str, RetrievalRows]
+    BySystem = Mapping[str, RetrievalRows]
 
 CONVENTION = {
     "relevance": "binary; a list holds distinct ids, best first",
@@ -50,18 +50,20 @@ _GRADED = "graded; gains are the grades, ids are relevant from a grade of {} on;
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
+def retrieval_study(
+    by_system: BySystem, baseline: str, estimates: Sequence[Estimate], provenance: Json
+) -> RetrievalStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
-    first, settings = made[baseline].rankings, made[baseline].settings
+    first, settings = by_system[baseline].rankings, by_system[baseline].settings
     graded = None if first.grades is None else [*_judgments(first.grades.gold)]
-    files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
+    files = dict.fromkeys((file.path, file.sha256) for system in by_system.values() for file in system.rankings.sources)
     study = RetrievalStudy.made(
         {
             **provenance,
             "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
-            "baseline": baseline if len(made) > 1 else None,
+            "baseline": baseline if len(by_system) > 1 else None,
             "convention": CONVENTION | ({"relevance": _GRADED.format(settings.relevance_level)} if graded else {}),
-            "systems": [_system(name, one) for name, one in made.items()],
+            "systems": [_system(name, rows) for name, rows in by_system.items()],
             "settings": {
                 "k": settings.depths,
                 "effective_k": settings.effective_k,
@@ -77,13 +79,13 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
             "with_gold": int(first.has_gold.sum()),
             "judgments": graded,
             "criteria": [
-                {"name": group.level, "queries": int(here.sum()), "with_gold": int((here & first.has_gold).sum())}
-                for group, here in made[baseline].criteria()
+                {"name": group.level, "queries": int(flags.sum()), "with_gold": int((flags & first.has_gold).sum())}
+                for group, flags in by_system[baseline].criteria()
             ],
             "folds": first.folds or (),
             "has_evidence_rate": float(first.has_gold.mean()),
             "reference": settings.reference,
-            "reference_ranges": [*_placed(made, estimates, settings)],
+            "reference_ranges": [*_placed(by_system, estimates, settings)],
         }
     )
     return study.signed()
@@ -94,8 +96,8 @@ def _judgments(grades: Integers) -> Iterator[Json]:
         yield {"grade": int(grade), "ids": int(ids)}
 
 
-def _system(name: str, made: RetrievalRows) -> Json:
-    rankings, counts = made.rankings, made.rankings.candidates
+def _system(name: str, rows: RetrievalRows) -> Json:
+    rankings, counts = rows.rankings, rows.rankings.candidates
     percentiles = zip(_PERCENTILES, np.percentile(counts, _PERCENTILES), strict=True)
     selected, with_gold = rankings.selected_count, rankings.has_gold
     return {
@@ -103,15 +105,15 @@ def _system(name: str, made: RetrievalRows) -> Json:
         "abstained": int((counts == 0).sum()),
         "candidates": {
             "minimum": int(counts.min()),
-            **{f"p{which}": float(value) for which, value in percentiles},
+            **{f"p{percent}": float(value) for percent, value in percentiles},
             "maximum": int(counts.max()),
             "mean": float(counts.mean()),
         },
-        "empty_decision_by": made.decided_by,
+        "empty_decision_by": rows.decided_by,
         "empty_decision": {
-            "true_positives": int((made.empty & ~with_gold).sum()),
-            "false_positives": int((made.empty & with_gold).sum()),
-            "false_negatives": int((~made.empty & ~with_gold).sum()),
+            "true_positives": int((rows.empty & ~with_gold).sum()),
+            "false_positives": int((rows.empty & with_gold).sum()),
+            "false_negatives": int((~rows.empty & ~with_gold).sum()),
         },
         "empty_selections": None if selected is None else int((selected == 0).sum()),
         "breaches": [
@@ -122,15 +124,15 @@ def _system(name: str, made: RetrievalRows) -> Json:
                 "candidates": breach.candidates,
                 "allowed": (breach.low, breach.high),
             }
-            for breach in breaches(rankings, made.settings.bounds)
+            for breach in breaches(rankings, rows.settings.bounds)
         ],
     }
 
 
 def _placed(systems: Iterable[str], estimates: Sequence[Estimate], settings: RetrievalSettings) -> Iterator[Json]:
-    """Ranking quantities of the queries with gold, and detection of all queries, beside the ranges asked for.
+    """Ranking quantities of the queries with gold, and detection of all queries, with their reference ranges.
 
-    The ranges are those of the plain K and of two classes: what is judged otherwise is not held against them.
+    The ranges are for the plain K and two classes; numbers by other conventions are not compared with them.
     """
     by_key = {row.key: row for row in estimates}
     for system in systems:
@@ -141,16 +143,16 @@ def _placed(systems: Iterable[str], estimates: Sequence[Estimate], settings: Ret
             if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
                 continue
             figure = {"system": system, "metric": name, "value": row.value}
-            yield figure | dict(known) | {"place": known.place(row.value)}
+            yield figure | dict(known) | {"place": known.position(row.value)}
 
 
 def retrieval_warnings(
-    made: Made, plan: Plan, estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
+    by_system: BySystem, plan: Plan, estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
 ) -> list[ResultWarning]:
-    """What a reader must know of the queries, the lists, the probabilities and the differences the verdict rests on."""
-    first = next(iter(made.values())).rankings
+    """The warnings about queries, lists, probabilities, and the differences of the headline number."""
+    first = next(iter(by_system.values())).rankings
     warned = [*about_resamples(plan.n_resamples), *_about_queries(first)]
-    for name, system in made.items():
+    for name, system in by_system.items():
         gated = Pattern(system=name, confidence="prob")
         warned += _about_lists(Pattern(system=name), system.rankings, system.settings)
         warned += _about_detection(gated, system.rankings)
@@ -162,7 +164,7 @@ def retrieval_warnings(
 
 
 def _about_queries(rankings: Rankings) -> Iterator[ResultWarning]:
-    """Whether there are enough posts, evenly enough, and something to find for every criterion."""
+    """Warn of few or unequal posts, of criteria without gold, and of posts in several folds."""
     yield from about_sample(np.bincount(rankings.post))
     holding = len(np.unique(rankings.post[rankings.has_gold]))
     if 0 < holding < FEW_WITH_GOLD:
@@ -178,7 +180,7 @@ def _about_queries(rankings: Rankings) -> Iterator[ResultWarning]:
 
 
 def _about_lists(about: Pattern, rankings: Rankings, settings: RetrievalSettings) -> Iterator[ResultWarning]:
-    """What is unusual about what a system returned, and about what it selected."""
+    """Warn of unusual lists and selections of a system."""
     if rankings.unjudged:
         yield ResultWarning("unjudged_topics", about, {"topics": rankings.unjudged})
     abstained = int((rankings.candidates == 0).sum())
@@ -198,7 +200,7 @@ def _about_lists(about: Pattern, rankings: Rankings, settings: RetrievalSettings
 
 
 def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarning]:
-    """Where the numbers of a detection are conventions, because there is one class only."""
+    """Warn where detection numbers are conventions because there is only one class."""
     if rankings.prob is None:
         return
     if single_class(Forecasts.of(rankings.prob, rankings.has_gold.astype(np.float64))):

@@ -1,7 +1,6 @@
-"""Selective prediction: from the facts of systems on the same clusters to every number with its uncertainty.
+"""Selective prediction: the evaluation of any number of systems on the same clusters.
 
-Units are graded under each confidence, clusters are drawn once for all confidences and systems, and nothing is computed
-twice.
+Units are graded under each confidence, and clusters are drawn once for all confidences and systems.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from demur.types import Json
 
 NEED_UNITS = ("by_item", "cases.confident_errors", "cases.needless_abstentions")
 
-if TYPE_CHECKING:  # pydantic models of a file that most evaluations have none of
+if TYPE_CHECKING:  # large, and most evaluations have none
     from demur.confidences.calibration import AnyCalibration
 
 
@@ -68,13 +67,13 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
-    Files that were `also_read`, such as a calibration, are recorded, and nothing is written over them. `beside` the
-    systems may stand raters of the same units and published points.
+    Files that were `also_read`, such as a calibration, are recorded and never overwritten. `beside` holds raters of the
+    same units and published points to compare with.
     """
     checked_time(created_at)
     if settings.request and not plan.n_resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
-    systems = _kept(_named(runs), settings.exclude)
+    systems = _without_excluded(_named(runs), settings.exclude)
     if intersection_only and len(systems) == 1:
         raise UserError("one run has nothing to intersect with: intersection-only is for several")
     baseline = baseline_of(systems, settings.baseline)
@@ -104,19 +103,19 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
 
 
 def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:
-    """What needs single units is refused of summaries, by name."""
-    asked = {
+    """Refuse options that need single units if a system is a summary."""
+    requested = {
         "numbers of other conventions": conventions,
         "raters, and what is handed over to them,": beside and beside.raters,
         "forced runs": beside and beside.forced,
     }
     if any(items.count is not None for items in systems.values()):
-        for what in (what for what, given in asked.items() if given):
-            raise UserError(f"{what} need single units, and a summary holds counts: give the data themselves")
+        for name in (name for name, value in requested.items() if value):
+            raise UserError(f"{name} need single units, and a summary holds counts: give the data themselves")
 
 
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
-    """What is said of an evaluation of summaries: in how many parts the data were, and what only units would tell."""
+    """What the record of an evaluation of summaries adds: the number of parts, the route, and what is left out."""
     parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
     route = next((items.elsewhere.route for items in systems.values() if items.elsewhere), "summaries")
     sites = sorted({site for items in systems.values() if items.summary for site in items.summary.sites})
@@ -125,11 +124,10 @@ def _by_summaries(systems: Mapping[str, Items]) -> Json:
 
 
 def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[str, Confidence]]) -> None:
-    """A signal in bins is a confidence as it is, and read the way that its bins were made."""
+    """Check that a binned signal is used as it is, and in the direction it was binned for."""
     for system, items in systems.items():
-        binned = (
-            {each.name: each for each in items.summary.signals if each.exponent is not None} if items.summary else {}
-        )
+        signals = items.summary.signals if items.summary else ()
+        binned = {signal.name: signal for signal in signals if signal.exponent is not None}
         for name, confidence in confidences[system].items():
             signal = binned.get(name)
             if binned and signal is None and name not in items.signals:
@@ -144,8 +142,8 @@ def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """What is asked of the draws: numbers of the systems, differences, the pairs that are ranked, and the groups."""
+class _Request:
+    """The numbers to estimate: rows and contrasts of systems, ranked pairs, groups, and others beside them."""
 
     rows: Sequence[Row]
     contrasts: Sequence[Contrast]
@@ -154,7 +152,7 @@ class _Asked:
     others: Others
 
     @classmethod
-    def of(cls, evaluation: Evaluation, plan: Plan) -> _Asked:
+    def of(cls, evaluation: Evaluation, plan: Plan) -> _Request:
         settings, views, systems = evaluation.settings, evaluation.views, len(evaluation.given)
         measures = settings.measures(systems)
         rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
@@ -165,30 +163,30 @@ class _Asked:
         return cls(rows, contrasts, headline, grouped(evaluation), evaluation.others)
 
     def estimated(self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]) -> _Answers:
-        """One pass over the draws: every estimate, and the answers to what else is asked."""
+        """One pass over the draws: every estimate, and the answers to the further asks."""
         views, groups = evaluation.views, self.groups
-        of_groups = [row for each in groups for row in (*each.rows, *each.rests)]
-        apart = [contrast for each in groups for contrast in each.contrasts]
-        made, answers = estimated(
+        of_groups = [row for group in groups for row in (*group.rows, *group.rests)]
+        vs_rest = [contrast for group in groups for contrast in group.contrasts]
+        estimates, answers = estimated(
             [*self.rows, *overall_rows(groups, views), *self.others.rows, *of_groups],
-            [*self.contrasts, *self.others.contrasts, *apart],
+            [*self.contrasts, *self.others.contrasts, *vs_rest],
             plan=plan,
             request=evaluation.settings.request,
             asks=asks,
             headline=self.headline,
         )
-        grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in apart}
-        systems = with_thresholds([row for row in made if row.key not in grouped_keys], views)
-        known = {row.key: row for row in made}
+        grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in vs_rest}
+        systems = with_thresholds([row for row in estimates if row.key not in grouped_keys], views)
+        by_key = {row.key: row for row in estimates}
         return _Answers(
             self.others.finished(with_bands([*systems], self.contrasts)),
-            [row for each in groups for row in each.finished(known)],
+            [row for group in groups for row in group.finished(by_key)],
             answers,
         )
 
 
 class _Answers(NamedTuple):
-    """The estimates of systems and of those beside them, those of groups, and what was asked besides."""
+    """The estimates of systems and others beside them, the estimates of groups, and the answers to the asks."""
 
     systems: list[Estimate]
     groups: list[Estimate]
@@ -196,25 +194,27 @@ class _Answers(NamedTuple):
 
 
 def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
-    """One pass over the draws of every view, and what follows."""
+    """Estimate everything in one pass over the draws, and assemble the results."""
     views, plan = evaluation.views, replace(plan, strata=strata_of(evaluation))
-    asked = _Asked.of(evaluation, plan)
+    request = _Request.of(evaluation, plan)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    estimates, of_groups, risks = asked.estimated(evaluation, plan, asks)
+    estimates, of_groups, risks = request.estimated(evaluation, plan, asks)
     curves = {
         key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, view))
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    study = selective_study(evaluation, origin | asked.others.record(estimates), group_record(evaluation, asked.groups))
-    warnings = _warnings(evaluation, plan, asked, Estimates(estimates))
+    study = selective_study(
+        evaluation, origin | request.others.record(estimates), group_record(evaluation, request.groups)
+    )
+    warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     others = emulated_rows(views, evaluation.settings.conventions, study.coverages)
     return Results([*estimates, *items, *of_groups, *others], study, curves, warnings)
 
 
 def _beside(evaluation: Evaluation, view: CurveView) -> Json:
-    """What a curve has besides its points: where the cheapest threshold moves, and what goes to a rater."""
+    """Further members of a curve: where the cheapest threshold changes, and the hand-over to raters."""
     priced = evaluation.settings.prices
     return {"switches": switches(view.curve) if priced else None, "handover": evaluation.others.handover(view)}
 
@@ -230,26 +230,26 @@ def _named(runs: Sequence[Any]) -> dict[str, Items]:
     return dict(zip(system_names([input_of(items) for items in runs]), runs, strict=True))
 
 
-def _kept(systems: dict[str, Items], exclude: Sequence[str]) -> dict[str, Items]:
-    """The systems but those that are excluded by name."""
+def _without_excluded(systems: dict[str, Items], exclude: Sequence[str]) -> dict[str, Items]:
+    """The systems that are not excluded by name."""
     for name in exclude:
         if name not in systems:
             raise unknown("system", name, systems)
-    kept = {name: items for name, items in systems.items() if name not in exclude}
-    if systems and not kept:
+    remaining = {name: items for name, items in systems.items() if name not in exclude}
+    if systems and not remaining:
         raise UserError("every system is excluded: there is nothing to evaluate")
-    return kept
+    return remaining
 
 
 def _confidences(
     systems: Mapping[str, Items], settings: Settings, calibration: AnyCalibration | None
 ) -> tuple[dict[str, dict[str, Confidence]], list[Json]]:
-    """The confidences all systems can serve, by system, and those that were left out with the reason."""
+    """The confidences that all systems support, by system, and those that are skipped with the reason."""
     served = {system: _served(items, settings, calibration) for system, items in systems.items()}
     first = next(iter(served.values()))[0]
-    shared = [name for name in first if all(name in made for made, _ in served.values())]
+    shared = [name for name in first if all(name in confidences for confidences, _ in served.values())]
     if not shared:
-        sides = "; ".join(f"{system} {', '.join(made)}" for system, (made, _) in served.items())
+        sides = "; ".join(f"{system} {', '.join(confidences)}" for system, (confidences, _) in served.items())
         raise UserError(f"no variant is served by every system: {sides}")
     if calibration is not None and all(first[name].calibration is None for name in shared):
         name = f"calibrated:{calibration.variant}" if calibration.variant else "calibrated"
@@ -257,38 +257,43 @@ def _confidences(
     skipped: Json = {}
     for system, (_, reasons) in served.items():
         for name, reason in reasons.items():
-            own = system if len(systems) > 1 else None
-            skipped.setdefault(name, {"name": name, "reason": reason, "system": own})
-    kept = {system: {name: made[name] for name in shared} for system, (made, _) in served.items()}
-    return kept, [*skipped.values()]
+            owner = system if len(systems) > 1 else None
+            skipped.setdefault(name, {"name": name, "reason": reason, "system": owner})
+    shared_only = {system: {name: confidences[name] for name in shared} for system, (confidences, _) in served.items()}
+    return shared_only, [*skipped.values()]
 
 
 def _served(
     items: Items, settings: Settings, calibration: AnyCalibration | None
 ) -> tuple[dict[str, Confidence], dict[str, str]]:
-    """The confidences of one system; what is wrong with them is told of the file they come from."""
+    """The confidences of one system, and those skipped; an error names the file it comes from."""
     try:
-        made, skipped = chosen(items, settings.confidence, calibration)
+        confidences, skipped = chosen(items, settings.confidence, calibration)
         for name in settings.lower_is_surer:
-            if name not in made:
-                raise unknown("confidence asked for here", name, made)
-        for name in {*settings.lower_is_surer, *items.lower_is_surer} & made.keys():
-            made[name] = made[name].turned()
-        if not made:
+            if name not in confidences:
+                raise unknown("confidence asked for here", name, confidences)
+        for name in {*settings.lower_is_surer, *items.lower_is_surer} & confidences.keys():
+            confidences[name] = confidences[name].turned()
+        if not confidences:
             reason = next(iter(skipped.values()))
             raise UserError(f"no confidence variant can be served: {reason}; {can_serve(items, ())}")  # noqa: TRY301
     except UserError as error:
         raise (error.in_file(items.source.path) if items.source and items.source.path else error) from None
-    return made, skipped
+    return confidences, skipped
 
 
-def _warnings(evaluation: Evaluation, plan: Plan, asked: _Asked, estimates: Estimates) -> list[ResultWarning]:
-    """What is true of the clusters themselves is said once, the rest with its system and confidence."""
-    facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
-    told = [*about_resamples(plan.n_resamples), *facts, *about_groups(asked.groups)]
-    counted: list[Row | Contrast] = [*asked.rows, *asked.contrasts, *asked.others.contrasts, *asked.headline.pairs]
-    warned = [*told, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
+def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: Estimates) -> list[ResultWarning]:
+    """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
+    facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
+    general = [*about_resamples(plan.n_resamples), *facts, *about_groups(request.groups)]
+    counted: list[Row | Contrast] = [
+        *request.rows,
+        *request.contrasts,
+        *request.others.contrasts,
+        *request.headline.pairs,
+    ]
+    warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
-    kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
+    distinct = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
     tested = sum(row.recommended is not None for row in estimates if row.key.minus)
-    return [*kept, *about_comparisons(tested)]
+    return [*distinct, *about_comparisons(tested)]

@@ -25,7 +25,7 @@ class Settings:
 
     Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
 
-    `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
+    `level` and `interval` request one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
     they had not been given. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which
@@ -58,8 +58,8 @@ class Settings:
         if self.cross_fit != FOLDS and not self.abstention_costs:
             raise UserError("cross-fitting is of costs: give the price of an abstention, or leave it out (--cross-fit)")
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
-        if twice := repeated(self.lower_is_surer):
-            raise UserError(f"{shown(twice[0])} is turned twice: say once that lower is surer")
+        if duplicates := repeated(self.lower_is_surer):
+            raise UserError(f"{shown(duplicates[0])} is given twice: say once that lower is surer")
         if self.area_coverage is not None:
             object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
         values = [target.value for target in self.targets]
@@ -74,27 +74,27 @@ class Settings:
 
     @property
     def by_group(self) -> GroupSettings:
-        """What is asked about groups."""
+        """The settings of groups."""
         return self.groups if isinstance(self.groups, GroupSettings) else GroupSettings(self.groups)
 
     @property
     def prices(self) -> tuple[str, ...]:
-        """The prices of an abstention, as names of quantities have them."""
+        """The prices of an abstention, as quantity names spell them."""
         return tuple(map(str, self.abstention_costs))
 
     @property
     def request(self) -> Request | None:
-        """One more interval, if it was asked for."""
+        """One more interval, if it was requested."""
         return Request.of(self.interval, self.level)
 
     def cut(self, systems: int) -> str:
-        """Where areas are cut, as the name of a quantity says it."""
+        """The coverage that areas are cut at, as quantity names spell it."""
         if self.area_coverage is None:
             return HALF.text if systems == 1 else COMMON
         return Coverage.of(self.area_coverage).text
 
     def measures(self, systems: int) -> list[Measure]:
-        """Every quantity that is reported, in the order of the registry."""
+        """Every reported quantity, in the order of the registry."""
         coverages = [target.text for target in self.targets]
         return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
 
@@ -103,6 +103,6 @@ def _known(conventions: Sequence[str]) -> tuple[str, ...]:
     """Conventions of other tools, each known and named once."""
     if not conventions:
         return ()
-    from demur.quantities.conventions.emulations import checked_conventions  # noqa: PLC0415  (few ask for any)
+    from demur.quantities.conventions.emulations import checked_conventions  # noqa: PLC0415  (seldom used)
 
     return checked_conventions(conventions)

@@ -1,4 +1,4 @@
-"""Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
+"""Studies: what was evaluated and how, besides the numbers, as models of the file."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _USUAL_DEPTH = 10
 
 
 class Study(Part):
-    """What every task records."""
+    """The record that both tasks share."""
 
     created_at: Time
     tool: Tool
@@ -44,7 +44,7 @@ class Study(Part):
 
 
 def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str, str]]:
-    """Every number that is reported of a curve: its quantity, its name, and the coverage it is at, if any."""
+    """Every reported number of a curve: its quantity, its name and its coverage, if any."""
     for entry in (entry for entry in quantities("curve") if entry.reported):
         if entry.parameter is None:
             yield entry, entry.name, ""
@@ -66,7 +66,7 @@ def metric_of_verdict(names: Sequence[str]) -> str:
 
 
 def signed_loss(loss: parts.Loss) -> str:
-    """A loss as a signature has it."""
+    """The name of a loss in a signature."""
     if loss.name == GIVEN:
         return GIVEN if loss.definition.startswith(COLUMN) else OF_SCORES
     normalised = loss.name in LOSSES and LOSSES[loss.name].normalised
@@ -142,22 +142,22 @@ class SelectiveStudy(Study):
 
     @property
     def cut(self) -> str:
-        """Where areas are cut, as the names of quantities have it."""
+        """The coverage that areas are cut at, as quantity names spell it."""
         return COMMON if self.area_coverage is None else self.area_coverage
 
     @property
     def headline(self) -> Key:
-        """The number that systems are compared by, as a key of no system: named before anything is computed."""
+        """The key, without a system, of the number that systems are compared by: fixed before anything is computed."""
         return Key("", f"{AREA}@{self.cut}", self.confidences[0])
 
     def names(self, shown: str) -> list[str]:
-        """The quantities that are shown in one place, as the keys of these results name them."""
+        """The names of the quantities that are shown in one section."""
         cells = reported(self.cut, self.coverages)
         return [name for entry, name, coverage in cells if shown in entry.shown and not coverage]
 
     @property
     def names_at_coverages(self) -> list[str]:
-        """The quantities at the coverages asked for, as the keys of these results name them."""
+        """The names of the quantities at the requested coverages."""
         return [name for _, name, coverage in reported(self.cut, self.coverages) if coverage]
 
     def _mistakes(self) -> Iterator[str]:
@@ -181,7 +181,7 @@ class CandidateCounts(Part):
 
 
 class EmptyDecision(Part):
-    """How often "no evidence here" is said rightly and wrongly, and how often it is not said where it is right."""
+    """How often "no evidence here" is right (true positives), wrong, and missing where it would be right."""
 
     true_positives: Count
     false_positives: Count
@@ -201,7 +201,7 @@ class RetrievalSystem(Part):
 
 
 class SettingsUsed(Part):
-    """What was asked for."""
+    """The settings of a retrieval evaluation."""
 
     k: Annotated[tuple[Annotated[int, Declared(ge=1, le=10**8)], ...], Declared(strict=False)]
     metrics: Annotated[Many[str] | None, SPARSE] = None
@@ -234,7 +234,7 @@ class CriterionCounts(Part):
 
 
 class GradeCount(Part):
-    """How many judgments have one grade; of those above 0."""
+    """The number of judgments with one grade above 0."""
 
     grade: Annotated[int, Declared(ge=1)]
     ids: Annotated[int, Declared(ge=1)]

@@ -33,7 +33,7 @@ ENOUGH_RESAMPLES = 100
 class Results(Estimates):
     """Every number of every system, and everything shown beside them.
 
-    Two systems or one are written as SPEC's nested file, anything else as columns; `load` reads all of them.
+    One or two systems are written as the nested file, anything else as columns; `load` reads both.
     """
 
     def __init__(
@@ -53,43 +53,43 @@ class Results(Estimates):
 
     @property
     def selective(self) -> SelectiveStudy:
-        """The study, of an evaluation of answers."""
+        """The study of an evaluation of answers; an error for retrieval."""
         if not isinstance(self.study, SelectiveStudy):
             raise UserError("these are results of retrieval, not of answers")
         return self.study
 
     @property
     def retrieval(self) -> RetrievalStudy:
-        """The study, of an evaluation of retrieval."""
+        """The study of an evaluation of retrieval; an error for answers."""
         if not isinstance(self.study, RetrievalStudy):
             raise UserError("these are results of answers, not of retrieval")
         return self.study
 
     @property
     def execution(self) -> Execution | None:
-        """What computed the numbers, which changes none of them; None of a file that does not say."""
+        """The engine, threads and route that computed the numbers; None if the file does not record it."""
         return self.study.execution
 
     @property
     def nested(self) -> bool:
-        """Whether the nested file can hold them."""
+        """Whether the nested file can hold these results."""
         return isinstance(self.study, SelectiveStudy) and len(self.study.systems) <= _PAIR
 
     def leaderboard(self) -> Leaderboard:
-        """Which systems are shown to be worse than which by the number they are compared by, and the ranks left."""
+        """The ranks that each system may have, by the headline number and simultaneous intervals of all pairs."""
         from demur.results.leaderboard import leaderboard_of  # noqa: PLC0415  (most results need none)
 
         if len(self.systems) == 1:
             raise UserError("a leaderboard is of several systems, and these are results of one")
         board = leaderboard_of(self)
         if board is None:
-            where = f"under {shown(self.selective.confidences[0])}"
-            raise UserError(f"these results do not hold the differences of all pairs of systems {where}")
+            under = f"under {shown(self.selective.confidences[0])}"
+            raise UserError(f"these results do not hold the differences of all pairs of systems {under}")
         return board
 
     @property
     def why_nothing_decides(self) -> str:
-        """Why no difference decides anything: one cluster cannot be resampled, and few resamples have no tails."""
+        """Why no difference can be decided: no resamples, too few of them, or a single cluster; empty otherwise."""
         study = self.study
         if study.bootstrap is None:
             return "nothing was resampled"
@@ -99,7 +99,7 @@ class Results(Estimates):
         return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 
     def narrowed(self, names: str | None) -> Results:
-        """The same with these confidences alone, in this order; names are separated by commas."""
+        """The results for these confidences only, in this order; names are separated by commas."""
         if names is None:
             return self
         known = self.selective.confidences
@@ -113,29 +113,29 @@ class Results(Estimates):
         return Results(rows, study.signed(independent=study.signature().cluster == NONE), curves, self.warnings)
 
     def about(self, **columns: Any) -> Iterator[ResultWarning]:
-        """The warnings that bear on numbers with these columns: those about nothing else."""
+        """The warnings that apply to numbers with these key columns."""
         for warning in self.warnings:
             pattern = {name: getattr(warning.about, name) for name in columns}
             if all(pattern[name] in (None, value) for name, value in columns.items()):
                 yield warning
 
-    def place(self, warning: ResultWarning, called: Mapping[str, str]) -> str:
-        """What a warning about answers is about, in words, by what systems are called; one alone may have no name."""
+    def warning_subject(self, warning: ResultWarning, called: Mapping[str, str]) -> str:
+        """The subject of a warning in words; `called` are the names of systems, empty for a single one."""
         about = warning.about
         if about.confidence is None:
             return warning.subject or about.system or ""
-        whose = called.get(about.system or "", "")
+        subject = called.get(about.system or "", "")
         if about.minus is not None:
             pair = [about.system or "", str(about.minus.value)]
-            only = {*pair} == {*self.systems}
-            whose = "difference" if only else " − ".join(called.get(name) or name for name in pair)
+            only_pair = {*pair} == {*self.systems}
+            subject = "difference" if only_pair else " − ".join(called.get(name) or name for name in pair)
         group = f" of {about.group.name} {about.group.level}" if about.group else ""
-        named = f"{whose} {about.quantity or warning.subject}".strip() + group
+        named = f"{subject} {about.quantity or warning.subject}".strip() + group
         return f"{about.confidence}: {named}" if about.confidence else named
 
     @cached_property
     def _members(self) -> dict[str, str]:
-        """The text of each member of the file: written once, whatever it is needed for."""
+        """The text of each member of the file, encoded once."""
         from demur.results import json_table, json_v1  # noqa: PLC0415  (both are made of results)
 
         try:
@@ -150,17 +150,17 @@ class Results(Estimates):
 
     @property
     def text(self) -> str:
-        """The file, as it is written."""
+        """The text of the file."""
         return joined(self._members.values())
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the result, whenever, by whichever command and by whichever engine it was made."""
+        """A hash of the result that does not depend on time, command or engine."""
         return fingerprint(joined(text for name, text in self._members.items() if name not in _UNDATED).encode())
 
     @property
     def lower_is_surer(self) -> tuple[str, ...]:
-        """The confidences of which a lower value is a surer one."""
+        """The confidences whose lower values mean more confident."""
         return tuple(dict.fromkeys(name for (_, name), curve in self.curves.items() if curve.lower_is_surer))
 
     @property
@@ -171,7 +171,7 @@ class Results(Estimates):
 
     @property
     def input_hashes(self) -> set[str]:
-        """The SHA-256 of those files, by which they are known wherever they are."""
+        """The SHA-256 of the input files, which identifies them wherever they are."""
         files = [source.sha256 for source in self.study.inputs] + [file.sha256 for file in self.study.also_read]
         return {sha256 for sha256 in files if sha256}
 
@@ -192,21 +192,21 @@ class Results(Estimates):
 
 
 def turned(row: Estimate) -> Estimate:
-    """A difference of two systems the other way round."""
+    """A difference of two systems with its sign reversed."""
     minus = "" if row.key.minus is None else str(row.key.minus.value)
     ends: Json = {name: getattr(row, name) and getattr(row, name).negated() for name in INTERVALS}
-    # 0.0 - x: minus nothing is nothing
+    # 0.0 - x, so that 0 does not become -0.0
     sides: Json = {"value": 0.0 - row.value, "above": row.below, "below": row.above, "evidence": None}
     return replace(row, key=replace(row.key, system=minus, minus=Minus("system", row.key.system)), **sides, **ends)
 
 
 def joined(members: Iterable[str]) -> str:
-    """Members of an object as one text."""
+    """The text of a JSON object from its members."""
     return "{\n  " + ",\n  ".join(members) + "\n}\n"
 
 
 def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
-    """What systems are called: their labels, or the first thing their files say that tells all of them apart."""
+    """The names of systems: their labels, or the first of mode, run id and file name that is unique to each."""
     labels = [source.label for source in inputs]
     files = [PurePath(source.path).name if source.path else None for source in inputs]
     choices = ([source.mode for source in inputs], [source.run_id for source in inputs], files)
@@ -214,7 +214,7 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
         return (next((name for name in (*labels, *(names[0] for names in choices)) if name), "The run"),)
     for choice in choices:
         names = [label or str(name or "") for label, name in zip(labels, choice, strict=True)]
-        # The file of two calls them left and right: a mode of such a name may say the opposite of what is meant there.
+        # The file of two runs calls them left and right, which such a mode could contradict.
         clear = not {name for label, name in zip(labels, names, strict=True) if not label} & {"left", "right"}
         if clear and all(names) and len({*map(shown, names)}) == len(names):
             return tuple(names)
@@ -224,7 +224,7 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
 
 
 def provenance(plan: Plan, created_at: str | None, command: str | None, also_read: Iterable[str | Path] = ()) -> Json:
-    """What every study records of its making: when, by what and how, from what besides its inputs, and the draws."""
+    """What every study records of its origin: time, tool, engine, further files and resampling."""
     return {
         "also_read": [{"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in also_read],
         "created_at": now() if created_at is None else created_at,
@@ -235,7 +235,7 @@ def provenance(plan: Plan, created_at: str | None, command: str | None, also_rea
 
 
 def named_inputs(systems: Mapping[str, Input]) -> list[Input]:
-    """Inputs that say what their systems are called: with labels, unless the files say it already."""
+    """Inputs labelled with the names of their systems, unless those follow from the files."""
     if system_names([*systems.values()]) == tuple(systems):
         return [*systems.values()]
     return [source.model_copy(update={"label": name}) for name, source in systems.items()]

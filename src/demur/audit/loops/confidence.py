@@ -70,7 +70,7 @@ FORMULAS = {
 def confidence(items: Items, name: str, calibration: Any = None, *, rounded: bool = True) -> list[float]:
     """The confidence of each answered unit, by the parsed content of a calibration file where it needs one.
 
-    Composite ones are rounded once nothing more is combined; left unrounded, values equal on paper are apart.
+    Composite confidences are rounded at the end; unrounded, values that are equal on paper may differ.
     """
     values = _unrounded(items, name, calibration)
     composite = len(FORMULAS[name].signals) > 1 if name in FORMULAS else name.startswith("secondary:")
@@ -78,7 +78,7 @@ def confidence(items: Items, name: str, calibration: Any = None, *, rounded: boo
 
 
 def is_confidence(items: Items, name: str) -> bool:
-    """Whether a name is that of a confidence, be it one this run cannot serve."""
+    """Whether a name is that of a confidence, even one that this run cannot serve."""
     known = name in FORMULAS or name in items.signals or name in _CALIBRATED
     return known or name.startswith(("calibrated:", "secondary:"))
 
@@ -88,17 +88,17 @@ def _unrounded(items: Items, name: str, calibration: Any) -> list[float]:
         columns = [_signal(items, signal, _NULL_IN_A_VARIANT.get(signal)) for signal in FORMULAS[name].signals]
         return [FORMULAS[name].value(*row) for row in zip(*columns, strict=True)]
     if name.startswith("secondary:"):
-        inner, _, how = name.removeprefix("secondary:").rpartition(":")
+        inner, _, operation = name.removeprefix("secondary:").rpartition(":")
         parts = inner.split("+")
-        if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
+        if len(parts) != _PAIR or operation not in _COMBINE or any(part.startswith("secondary:") for part in parts):
             raise UserError(f"{shown(name)} is not a combination of two variants")
         columns = [_unrounded(items, part, calibration) for part in parts]
-        return [_COMBINE[how](*pair) for pair in zip(*columns, strict=True)]
+        return [_COMBINE[operation](*pair) for pair in zip(*columns, strict=True)]
     if name in _CALIBRATED or name.startswith("calibrated:"):
         return _by_calibration(items, name, calibration)
     if name in items.signals:
         return _signal(items, name, null=None)
-    raise UserError(f"nobody knows how to recompute the confidence {shown(name)}")
+    raise UserError(f"no plain formula is known for the confidence {shown(name)}")
 
 
 def _signal(items: Items, name: str, null: float | None) -> list[float]:
@@ -154,8 +154,8 @@ def _calibrated(calibration: Any, row: Sequence[float]) -> float:
 
 
 def _temperature(model: Any, row: Sequence[float]) -> float:
-    (given,) = row
-    share = min(max(given, _LEAST), 1 - _LEAST)
+    (value,) = row
+    share = min(max(value, _LEAST), 1 - _LEAST)
     return _sigmoid((math.log(share) - math.log1p(-share)) / model["temperature"])
 
 
@@ -166,7 +166,7 @@ def _weighted_sum(model: Any, row: Sequence[float]) -> float:
 
 
 def _isotonic(model: Any, row: Sequence[float]) -> float:
-    """Linear between the knots, level beyond them."""
+    """Linear interpolation between the knots, constant beyond them."""
     (value,) = row
     knots = list(zip(model["x"], model["y"], strict=True))
     if value <= knots[0][0]:
@@ -178,7 +178,7 @@ def _isotonic(model: Any, row: Sequence[float]) -> float:
 
 
 def _sigmoid(odds: float) -> float:
-    """Without overflow at either end."""
+    """The logistic function, without overflow."""
     if odds >= 0:
         return 1 / (1 + math.exp(-odds))
     small = math.exp(odds)

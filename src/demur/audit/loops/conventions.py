@@ -16,7 +16,7 @@ _EPSILON = 2.0**-52
 
 
 class OtherTool(NamedTuple):
-    """Another tool: how it orders equal confidences (plateau: not at all), and its numbers of the answers' losses."""
+    """Another tool: how it orders equal confidences (plateau: it does not), and its functions of the losses."""
 
     ties: str
     numbers: dict[str, Callable[..., Number | None]]
@@ -37,24 +37,24 @@ def in_order(rows: Sequence[Unit], ties: str) -> Losses:
         "worst": lambda _, loss: -loss,
     }[ties]
     numbered = [*enumerate(answers(rows))]
-    numbered.sort(key=lambda each: within(each[0], each[1].loss))
-    numbered.sort(key=lambda each: each[1].confidence, reverse=True)  # a stable sort keeps the order within
+    numbered.sort(key=lambda pair: within(pair[0], pair[1].loss))
+    numbered.sort(key=lambda pair: pair[1].confidence, reverse=True)  # stable: ties keep their order
     return [row.loss for _, row in numbered if row.loss is not None]
 
 
 def number(tool: OtherTool, name: str, at: Sequence[Any], rows: Sequence[Unit], ties: str = "") -> Number | None:
     """A number of a tool, or under other `ties` than its own; None where it has none for these rows."""
-    kept = answers(rows)
-    refused = tool.zero_one_only and not is_zero_one([row.loss for row in kept])
-    if not kept or refused or name not in tool.numbers:
+    answered = answers(rows)
+    refused = tool.zero_one_only and not is_zero_one([row.loss for row in answered])
+    if not answered or refused or name not in tool.numbers:
         return None
     if tool.ties == "plateau":
-        return tool.numbers[name](PlainCurve(kept), *at)
-    return tool.numbers[name](in_order(kept, ties or tool.ties), *at)
+        return tool.numbers[name](PlainCurve(answered), *at)
+    return tool.numbers[name](in_order(answered, ties or tool.ties), *at)
 
 
 def loop_of(convention: str, quantity: str) -> Loop | None:
-    """The loop over the curve of a system that gives a number of another convention; None where nobody knows it."""
+    """The loop for a number of another convention, over the curve of a system; None if the tool is unknown."""
     tool = TOOLS.get(convention)
     if tool is None:
         return None
@@ -108,7 +108,7 @@ def _risk_at(losses: Losses, coverage: Fraction) -> Fraction:
 
 
 def _coverage_at(losses: Losses, risk: Fraction) -> Fraction | None:
-    within = [rank for rank, each in enumerate(risks(losses), 1) if each <= risk]
+    within = [rank for rank, reached in enumerate(risks(losses), 1) if reached <= risk]
     return Fraction(within[-1], len(losses)) if within else None
 
 
@@ -141,7 +141,7 @@ def _hyperbolas(points: Sequence[tuple[int, Fraction]], n: int) -> float:
 
 
 def _on_roc(curve: PlainCurve) -> float:
-    """The points from which no straight line to a later one runs below another, beginning at no answer."""
+    """The area over the vertices of the lower convex hull of (answers, summed loss), which starts at no answer."""
     points, vertices = _sums(curve), [(0, Fraction(0))]
     while is_zero_one(curve.losses) and vertices[-1] != points[-1]:
         k, lost = vertices[-1]
@@ -218,6 +218,6 @@ ALSO_REPORTED: dict[str, OtherTool] = {
 
 
 def with_abstentions(rows: Sequence[Unit], loss: Fraction) -> list[Unit]:
-    """The rows with every abstention an answer of this loss, less confident than any other."""
+    """The rows with every abstention as an answer of this loss, less confident than all others."""
     lowest = min((row.confidence for row in answers(rows)), default=0) - 1
     return [row if row.loss is not None else Unit(loss, lowest) for row in rows]

@@ -20,18 +20,18 @@ def points(curve: PlainCurve, largest: Number) -> list[tuple[Fraction, Fraction,
 def cheapest(curve: PlainCurve, price: Fraction, largest: Number) -> tuple[Fraction, Any]:
     """The lowest cost and its threshold, None for declining everything; of equals the larger coverage."""
     costs = [(lost + price * (1 - reached), -reached, at) for reached, lost, at in points(curve, largest)]
-    lowest, _, threshold = min(costs, key=lambda each: each[:2])
+    lowest, _, threshold = min(costs, key=lambda point: point[:2])
     return lowest, threshold
 
 
 def paid(loss: Fraction | None, confidence: Any, threshold: Any, price: Fraction, largest: Number) -> Fraction:
-    """What one unit costs at a threshold."""
+    """The cost of one unit at a threshold."""
     declined = loss is None or threshold is None or confidence < threshold
     return price if declined or loss is None else loss / Fraction(largest)
 
 
 def _area(curve: PlainCurve, largest: Number) -> Fraction:
-    """E is straight between prices at which two points cost the same: trapezoids between all of those."""
+    """The area under the lowest cost, which is linear between prices at which two points cost the same."""
     reached = points(curve, largest)
     prices = {Fraction(0), Fraction(1)}
     for c, g, _ in reached:
@@ -55,7 +55,7 @@ def cost(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction
 
 @of_curve("saving@A")
 def saving(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
-    """How much less than the cheaper of answering everything and nothing."""
+    """The saving over the cheaper of answering everything and nothing."""
     return min(_of_all(curve, price, largest), price) - cheapest(curve, price, largest)[0]
 
 
@@ -67,7 +67,7 @@ def cost_of_all(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> F
 
 @of_curve("cost_at_threshold@A")
 def cost_at_threshold(curve: PlainCurve, price: Fraction, *, largest: Number = 1, of: Any = None) -> Fraction:
-    """The mean of what units pay at the cheapest threshold of the rows `of`, which are these if none are given."""
+    """The mean cost of the units at the cheapest threshold of the rows `of`, by default these rows."""
     threshold = cheapest(curve if of is None else PlainCurve.of(of), price, largest)[1]
     costs = [paid(unit.loss, unit.confidence, threshold, price, largest) for unit in curve.rows]
     return sum(costs, Fraction(0)) / len(costs)
@@ -81,13 +81,13 @@ def cost_area(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
 
 @of_curve("cost_area_random")
 def cost_area_random(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
-    """The same with one confidence for all."""
+    """The area under the lowest cost with one confidence for all answers."""
     return _area(PlainCurve([(unit.loss, 0) for unit in curve.rows]), largest)
 
 
 @of_curve("cost_area_optimal")
 def cost_area_optimal(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
-    """The same in the oracle order."""
+    """The area under the lowest cost in the oracle order."""
     return _area(curve.oracle, largest)
 
 
@@ -95,12 +95,12 @@ def cost_area_optimal(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
 def cost_crossfit(
     rows: Sequence[tuple[Fraction | None, Any, int]], price: Fraction, *, largest: Number = 1
 ) -> Fraction | None:
-    """Rows have a fold as well: each pays at the threshold that is the cheapest in the other folds."""
+    """The mean cost of the units at the cheapest threshold of the other folds; a row ends with its fold."""
     costs = []
     for fold in {row[2] for row in rows}:
         others = [row[:2] for row in rows if row[2] != fold]
         if not others:
             return None
         threshold = cheapest(PlainCurve(others), price, largest)[1]
-        costs += [paid(loss, sure, threshold, price, largest) for loss, sure, held in rows if held == fold]
+        costs += [paid(loss, sure, threshold, price, largest) for loss, sure, own in rows if own == fold]
     return sum(costs, Fraction(0)) / len(costs)

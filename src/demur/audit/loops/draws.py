@@ -1,4 +1,4 @@
-"""The cluster bootstrap by brute force: the rows of the drawn clusters, passed through the same loop again."""
+"""The cluster bootstrap by brute force: the rows of the drawn clusters go through the same loop."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ def drawn(seed: int, replicate: int, clusters: int) -> list[int]:
 
 
 def drawn_within(seed: int, replicate: int, strata: Sequence[int]) -> list[int]:
-    """The clusters of one replicate, drawn within strata: the i-th in the order of strata gives way to one of its own.
+    """The clusters of one replicate, drawn within strata: the i-th draw is from the stratum of the i-th cluster.
 
     >>> drawn_within(7, 0, [0, 1, 0, 1, 1]), drawn_within(7, 1, [0, 1, 0, 1, 1])
     ([2, 0, 4, 1, 3], [0, 0, 1, 1, 3])
@@ -50,8 +50,8 @@ def joint_replicates(sides: Sequence[Clusters], quantity: str | Callable[..., An
     """A quantity, by its name or as a function of the rows of each system, in n replicates drawn together."""
     values = []
     for replicate in range(n):
-        which = drawn(seed, replicate, len(sides[0]))
-        rows = [[row for cluster in which for row in clusters[cluster]] for clusters in sides]
+        drawn_clusters = drawn(seed, replicate, len(sides[0]))
+        rows = [[row for cluster in drawn_clusters for row in clusters[cluster]] for clusters in sides]
         values.append(number(quantity, *rows) if isinstance(quantity, str) else quantity(*rows))
     return values
 

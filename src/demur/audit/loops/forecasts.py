@@ -17,7 +17,7 @@ _LEAST_LIKELY = 1e-6
 
 
 class RocPoint(NamedTuple):
-    """What a threshold accepts: how many that came true, and how many that did not."""
+    """The true and false positives that a threshold accepts."""
 
     threshold: float
     true: int
@@ -35,45 +35,45 @@ def open_ended(probability: float, bins: int) -> int | None:
 
 
 def ece(rows: Rows, bins: int = BINS, binning: Binning = equal_width) -> float | None:
-    """How far outcomes and probabilities are apart in each bin; what falls in no bin still counts in the divisor."""
-    gaps = [math.fsum(outcome - p for p, outcome in held) for held in _binned(rows, bins, binning)]
+    """The expected calibration error; a forecast in no bin still counts in the divisor."""
+    gaps = [math.fsum(outcome - p for p, outcome in members) for members in _binned(rows, bins, binning)]
     return math.fsum(map(abs, gaps)) / len(rows) if rows else None
 
 
 def _ece_adaptive(rows: Rows, bins: int = BINS) -> float | None:
     """The ECE over bins of equal mass: a probability is in the bin of its middle rank."""
-    given = [p for p, _ in rows]
-    return ece(rows, bins, lambda p, n: (2 * sum(q < p for q in given) + given.count(p)) * n // (2 * len(given)))
+    ps = [p for p, _ in rows]
+    return ece(rows, bins, lambda p, n: (2 * sum(q < p for q in ps) + ps.count(p)) * n // (2 * len(ps)))
 
 
 def _nll(rows: Rows) -> Number | None:
-    """The mean of −log of the probability given to what happened, which is taken to be 1e-6 at least."""
+    """The mean of −log of the probability of the outcome, which is taken as 1e-6 at least."""
     losses = [-math.log(max(p if outcome else 1 - p, _LEAST_LIKELY)) for p, outcome in rows if outcome in (0, 1)]
     return mean(losses) if len(losses) == len(rows) else None
 
 
 def _away_from(center: Callable[[Rows, Rows], float]) -> Callable[..., float | None]:
-    """The squared distance of each bin's mean outcome from something, averaged over the forecasts."""
+    """The squared distance of each bin's mean outcome from a center, averaged over the forecasts."""
 
     def averaged(rows: Rows, bins: int = BINS) -> float | None:
-        gaps = [len(held) * (_outcome(held) - center(held, rows)) ** 2 for held in _binned(rows, bins)]
+        gaps = [len(members) * (_outcome(members) - center(members, rows)) ** 2 for members in _binned(rows, bins)]
         return math.fsum(gaps) / len(rows) if rows else None
 
     return averaged
 
 
 def _within_bins(rows: Rows, bins: int = BINS) -> float | None:
-    """What binning leaves out: brier − reliability + resolution − uncertainty."""
+    """The within-bin term: brier − reliability + resolution − uncertainty."""
     parts = [FORMULAS[f"brier{part}"] for part in ("", "_reliability", "_resolution", "_uncertainty")]
     values = [float(part(rows, bins) or 0) for part in parts]
     return values[0] - values[1] + values[2] - values[3] if rows else None
 
 
-# A loop takes forecasts and, where they are put in bins, the number of bins.
+# A loop takes forecasts and, if it bins them, the number of bins.
 FORMULAS: dict[str, Callable[..., Number | None]] = {
     "nll": _nll,
     "brier": lambda rows, _=BINS: mean(float(p - outcome) ** 2 for p, outcome in rows),
-    "brier_reliability": _away_from(lambda held, _: _probability(held)),
+    "brier_reliability": _away_from(lambda members, _: _probability(members)),
     "brier_resolution": _away_from(lambda _, rows: _outcome(rows)),
     "brier_uncertainty": lambda rows, _=BINS: mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows),
     "brier_within_bins": _within_bins,
@@ -87,7 +87,7 @@ for _name, _formula in FORMULAS.items():
 
 @loop("auroc")
 def auroc(rows: Rows) -> Fraction | None:
-    """The share of pairs in which what came true has the larger probability, equal ones counted as a half."""
+    """The share of pairs in which the positive has the larger probability, ties counting one half."""
     points = roc(rows)
     if points is None:
         return None
@@ -100,7 +100,7 @@ def auroc(rows: Rows) -> Fraction | None:
 
 @loop("auprc")
 def auprc(rows: Rows, *, trapezoids: bool = False) -> Fraction | None:
-    """Average precision; with straight lines between the points, which no threshold reaches, as some do."""
+    """Average precision, or the area by trapezoids, which some tools report."""
     points = roc(rows)
     if points is None:
         return None
@@ -114,14 +114,14 @@ def auprc(rows: Rows, *, trapezoids: bool = False) -> Fraction | None:
 
 @loop("tpr@fpr=F")
 def tpr_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> Fraction | None:
-    """The largest share that is caught while false alarms stay within a rate."""
+    """The largest true positive rate with a false positive rate of at most `rate`."""
     points = roc(rows)
     best = points and last_within(rows, rate, all_points=all_points)
     return (Fraction(best.true, points[-1].true) if best else Fraction(0)) if points else None
 
 
 def threshold_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> tuple[float | None, Number, Number]:
-    """The lowest probability whose false alarms stay within a rate, and the true and false positive rates there."""
+    """The lowest threshold with a false positive rate of at most `rate`, and both rates there."""
     points, best = roc(rows), last_within(rows, rate, all_points=all_points)
     if points is None or best is None:
         return None, Fraction(0), Fraction(0)
@@ -129,7 +129,7 @@ def threshold_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> 
 
 
 def detection(name: str, rows: Rows) -> Number | None:
-    """A detection quantity, with what is reported by convention where there is one class: 0.5, the rate, and 0."""
+    """A detection quantity; with one class the convention: AUROC 0.5, AUPRC the rate, TPR 0."""
     registered, at = parsed(name)
     value = LOOPS[registered](rows, *at)
     if value is not None or not rows:
@@ -139,7 +139,7 @@ def detection(name: str, rows: Rows) -> Number | None:
 
 
 def roc(rows: Rows) -> list[RocPoint] | None:
-    """What each distinct probability accepts as a threshold, from the largest down; None of one class."""
+    """The ROC points of all distinct probabilities, the largest first; None if there is one class."""
     points, true, false = [], 0, 0
     for threshold, group in groupby(sorted(rows, reverse=True), key=lambda row: row[0]):
         outcomes = [outcome for _, outcome in group]
@@ -149,16 +149,16 @@ def roc(rows: Rows) -> list[RocPoint] | None:
 
 
 def last_within(rows: Rows, rate: Fraction, *, all_points: bool = True) -> RocPoint | None:
-    """The last point whose false alarms stay within a rate; not `all_points`: without those on a straight line."""
+    """The last ROC point within a false positive rate; unless `all_points`, without collinear points."""
     points = roc(rows) or []
     corners = (
         points
         if all_points
         else points[:1]
         + [
-            here
-            for before, here, after in zip(points, points[1:], points[2:], strict=False)
-            if any(after[side] - 2 * here[side] + before[side] for side in (1, 2))  # it is not halfway between the two
+            point
+            for before, point, after in zip(points, points[1:], points[2:], strict=False)
+            if any(after[side] - 2 * point[side] + before[side] for side in (1, 2))  # not halfway between the two
         ]
         + points[1:][-1:]
     )
@@ -166,12 +166,12 @@ def last_within(rows: Rows, rate: Fraction, *, all_points: bool = True) -> RocPo
 
 
 def _binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:
-    held: dict[int, list[Row]] = {}
+    by_bin: dict[int, list[Row]] = {}
     for row in rows:
         index = binning(row[0], bins)
         if index is not None:
-            held.setdefault(index, []).append(row)
-    return [*held.values()]
+            by_bin.setdefault(index, []).append(row)
+    return [*by_bin.values()]
 
 
 def _probability(rows: Rows) -> float:

@@ -1,4 +1,4 @@
-"""Ranking by plain loops: the mean over queries, one with nothing to find being worth 0.
+"""Ranking quantities by plain loops: means over queries, where a query without gold counts 0.
 
 A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them. Where judgments
 are graded, (gold, hits, grades, judged): also the grade at each rank, 0 for none, and all grades above 0 there are.
@@ -39,7 +39,7 @@ class Ranked(NamedTuple):
         return discounted((self.grades or self.hits)[:k])
 
     def ideal_gain(self, k: int) -> float:
-        """The same of the highest grades there are."""
+        """The discounted gain of the ideal ranking, by the highest grades."""
         grades = sorted(self.judged, reverse=True) if self.judged else [1] * self.gold
         return discounted(grades[:k])
 
@@ -61,7 +61,7 @@ def over(part: Number, whole: Number) -> Number:
     return Fraction(part, whole) if isinstance(part, int) and isinstance(whole, int) else part / whole
 
 
-# What a query is worth, given K and the length its list is judged by: K or, if effective, at most its candidates.
+# The value of a query, given K and the length its list is judged by: K or, if effective, at most its candidates.
 WORTHS: dict[str, Worth] = {
     "recall@K": lambda row, k, _: over(row.hits_within(k), row.gold),
     "precision@K": lambda row, k, length: over(row.hits_within(k), length),

@@ -20,8 +20,8 @@ LOOPS: dict[str, Loop] = {}
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows; without K
-    it is the whole list. Undefined is None.
+    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows; without a K
+    the whole list counts. Undefined is None.
     """
 
     def register(function: _Function) -> _Function:
@@ -39,7 +39,7 @@ def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Functi
 
 
 def family(name: str) -> str:
-    """The module a quantity's loop is in, which says what its rows are: selective, forecasts, ranking or selection."""
+    """The module of a quantity's loop, which tells what its rows are: selective, forecasts, ranking or selection."""
     return LOOPS[name].__module__.rpartition(".")[2]
 
 
@@ -87,7 +87,7 @@ def coverage(text: str) -> Fraction:
 
 
 def total(values: Iterable[Number]) -> Number:
-    """The sum: of floats rounded once, otherwise exact, over one common denominator (much faster than one by one)."""
+    """The sum: floats are rounded once, others exact over a common denominator (faster than one by one)."""
     listed = [*values]
     exact = [value for value in listed if not isinstance(value, float)]
     if len(exact) < len(listed):
@@ -97,11 +97,11 @@ def total(values: Iterable[Number]) -> Number:
 
 
 def mean(values: Iterable[Number]) -> Number | None:
-    """The mean, None of nothing."""
+    """The mean; None of no values."""
     listed = [*values]
     return total(listed) / len(listed) if listed else None
 
 
 def ratio(part: _Value, whole: _Value) -> _Value | None:
-    """One number over another, None where there is nothing to divide by."""
+    """One number over another; None where the divisor is 0."""
     return part / whole if whole else None

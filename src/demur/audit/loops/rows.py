@@ -1,4 +1,4 @@
-"""Rows: the plain tuples the loops read, made of facts."""
+"""Rows: the plain tuples that loops read, from facts."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,7 +16,7 @@ GIVEN = "given"
 
 
 def stated_loss(items: Items, stated: str | None) -> str:
-    """The loss of a figure: as it is stated, where that is not what the data give anyway; by the data if it is not."""
+    """The loss of a figure: as stated, or else that of the data, which may be the same under another name."""
     if items.losses is None:
         return stated or ("zero_one" if items.instrument is None else "abs_norm")
     are_errors = {*items.losses.numerators.tolist()} <= {0, items.losses.divisor}
@@ -40,16 +40,16 @@ def losses(items: Items, loss: str) -> list[Fraction | None]:
 
 
 def loss_range(items: Items) -> int:
-    """What the normalised loss divides by."""
+    """The score range that the normalised loss divides by."""
     if items.instrument is None:
         raise UserError("the loss abs_norm divides by the score range: give the instrument")
     return items.instrument.range
 
 
 def selective_rows(items: Items, confidence: Sequence[float], loss: str) -> list[Unit]:
-    """Each unit's loss, with the confidence of each answered unit."""
-    given = iter(confidence)
-    return [Unit(wrong, None if wrong is None else next(given)) for wrong in losses(items, loss)]
+    """The loss of each unit, with its confidence if it is answered."""
+    scores = iter(confidence)
+    return [Unit(wrong, None if wrong is None else next(scores)) for wrong in losses(items, loss)]
 
 
 def forecast_rows(items: Items, confidence: Sequence[float]) -> list[tuple[float, int]]:
@@ -83,7 +83,7 @@ class QueryRow(NamedTuple):
 
 
 def query_row(query: Query, level: int = 1) -> QueryRow:
-    """Everything the loops read of a query; the probability comes with whether there is anything to find."""
+    """Everything the loops read of a query; the probability comes with whether there is gold."""
     gold, selected = set(query.relevant(level)), query.selected
     hits = sum(candidate in gold for candidate in selected or ())
     return QueryRow(

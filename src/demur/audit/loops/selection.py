@@ -1,4 +1,4 @@
-"""What is shown of a list, by plain loops.
+"""Selection quantities by plain loops.
 
 A row is (gold, shown, hits): how many ids there are to find, how many are shown, and how many of those are gold.
 """
@@ -23,7 +23,7 @@ class Shown(NamedTuple):
 
 
 class PlainBounds(NamedTuple):
-    """How few and how many ids may be shown."""
+    """The bounds on how many ids may be shown."""
 
     k_min: int = 2
     hard_cap: int = 10
@@ -78,22 +78,22 @@ def shown_by(policy: str, scores: Sequence[float], bounds: PlainBounds) -> int:
 
 
 def _before_largest_gap(scores: Sequence[float], low: int) -> int:
-    """How many come before the largest drop, no fewer than `low`; all where there is no such drop."""
+    """The number of scores before the largest drop, at least `low`; all where there is no drop."""
     drops = [(scores[k - 1] - scores[k], -k) for k in range(max(low, 1), len(scores))]
     return -max(drops)[1] if drops else len(scores)
 
 
 def _before_elbow(scores: Sequence[float]) -> int:
-    """How many come before the score furthest below the straight line from the first to the last."""
+    """The number of scores before the one farthest below the straight line from first to last."""
     last = max(len(scores) - 1, 1)
     below = [scores[0] + (scores[-1] - scores[0]) * rank / last - score for rank, score in enumerate(scores)]
     return below.index(max(below)) if below else 0
 
 
 def _holding(scores: Sequence[float], share: float) -> int:
-    """How many from the top hold the share of the softmaxed scores."""
-    held = [*accumulate(math.exp(score - scores[0]) for score in scores)]
-    return next((k for k, part in enumerate(held, 1) if part / held[-1] >= share), 0)
+    """The smallest number of top scores that hold this share of the softmax."""
+    cumulative = [*accumulate(math.exp(score - scores[0]) for score in scores)]
+    return next((k for k, part in enumerate(cumulative, 1) if part / cumulative[-1] >= share), 0)
 
 
 _POLICIES: dict[str, Callable[[Sequence[float], int, str], int]] = {

@@ -30,7 +30,7 @@ class Point(NamedTuple):
 
 
 class PlainCurve:
-    """The operating points of rows; one that is not `anchored` is integrated from its first point, as some do."""
+    """The risk–coverage curve of rows; unless `anchored`, areas start at the first point, as some tools do."""
 
     def __init__(self, rows: Iterable[tuple[Number | None, Any]], *, anchored: bool = True) -> None:
         self.rows = [Unit(loss if loss is None else Fraction(loss), confidence) for loss, confidence in rows]
@@ -40,7 +40,7 @@ class PlainCurve:
 
     @classmethod
     def of(cls, rows: PlainCurve | Iterable[tuple[Number | None, Any]]) -> PlainCurve:
-        """A curve as it is, or the curve of rows."""
+        """The curve itself, or the curve of rows."""
         return rows if isinstance(rows, PlainCurve) else cls(rows)
 
     @cached_property
@@ -57,7 +57,7 @@ class PlainCurve:
 
     @cached_property
     def oracle(self) -> PlainCurve:
-        """The same losses in the oracle order: the smallest the most confident, no two alike."""
+        """The same losses in the oracle order: the smallest loss first, without ties."""
         ranked = [(loss, -rank) for rank, loss in enumerate(sorted(self.losses))]
         return PlainCurve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
 
@@ -73,7 +73,7 @@ class PlainCurve:
 
     @cached_property
     def aurc(self) -> Fraction:
-        """Area under the selective risk, which much is derived from."""
+        """Area under the selective risk."""
         return self.selective_area(self.points)
 
     @cached_property
@@ -106,13 +106,13 @@ def area(corners: Sequence[tuple[Fraction, Fraction]], end: Fraction) -> Fractio
 
 def hull(points: Sequence[Point]) -> list[Point]:
     """The lower convex hull by gift wrapping: from each vertex to the lowest slope ahead, the farthest of equals."""
-    vertices, here = [*points[:1]], 0
-    while here < len(points) - 1:
+    vertices, index = [*points[:1]], 0
+    while index < len(points) - 1:
         last = vertices[-1]
-        slopes = [(point.risk - last.risk) / (point.coverage - last.coverage) for point in points[here + 1 :]]
+        slopes = [(point.risk - last.risk) / (point.coverage - last.coverage) for point in points[index + 1 :]]
         lowest = min(slopes)
-        here += 1 + max(index for index, slope in enumerate(slopes) if slope == lowest)
-        vertices.append(points[here])
+        index += 1 + max(step for step, slope in enumerate(slopes) if slope == lowest)
+        vertices.append(points[index])
     return vertices
 
 
@@ -135,7 +135,7 @@ def _harmonic(curve: PlainCurve) -> Fraction:
 
 
 def _sele(curve: PlainCurve) -> Fraction:
-    """Each loss, times the share of the answers that are no more confident."""
+    """The mean of each loss times the share of the answers that are no more confident."""
     n = len(curve.answered)
     parts = [(u.loss or 0) * sum(other.confidence <= u.confidence for other in curve.answered) for u in curve.answered]
     return Fraction(total(parts)) / (len(curve.rows) * n) if n else Fraction(0)
@@ -165,8 +165,8 @@ def _coverage_at_risk(curve: PlainCurve, risk: Fraction) -> Fraction:
 
 
 def _at_threshold(curve: PlainCurve, threshold: float) -> PlainCurve:
-    taken = [unit if unit.loss is not None and unit.confidence >= threshold else (None, None) for unit in curve.rows]
-    return PlainCurve(taken)
+    accepted = [unit if unit.loss is not None and unit.confidence >= threshold else (None, None) for unit in curve.rows]
+    return PlainCurve(accepted)
 
 
 def _achievable(curve: PlainCurve) -> Fraction:

@@ -1,4 +1,4 @@
-"""The audit of reported figures: every leaf of a file held against the data, with the likely cause of a difference."""
+"""The audit of reported figures: every leaf of a file compared with the data, and the likely cause of a difference."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,20 +13,20 @@ from demur.facts.tabular import TableOf
 
 
 class Audit(ABC):
-    """One reported file and the data it is about; a subclass knows what its figures are in the data."""
+    """One reported file and its data; a subclass knows how to compute the figures."""
 
-    of_the_data: str  # what a section can be called after
+    section_of: str  # what a section is named after
     counts: frozenset[str]  # figures that are equal or differ
     settings = frozenset(("seed", "n_resamples", "level", "schema_version", "raw_multiplier", "requested"))
     unbounded: frozenset[str] = frozenset()  # figures that are not a share even where they lie between 0 and 1
-    way_out = ""  # how to say which of the data a section is about
+    advice = ""  # how to name what a section is about
 
     def __init__(self, known: Known, content: Any) -> None:
         if not isinstance(content, Mapping):
-            raise UserError(f"expected an object with a section for each {self.of_the_data}")
+            raise UserError(f"expected an object with a section for each {self.section_of}")
         self.known, self.value = known, cache(self.computed)
         figures = figures_of(content, known)
-        self.figures = [figure for figure in figures if figure.is_one and figure.path[-1] not in self.settings]
+        self.figures = [figure for figure in figures if figure.is_figure and figure.path[-1] not in self.settings]
         if not self.figures:
             raise UserError("there are no figures in it")
 
@@ -36,38 +36,38 @@ class Audit(ABC):
 
     @abstractmethod
     def completed(self, figure: Figure) -> Context:
-        """What a figure is of, with what the path leaves open."""
+        """The context of a figure, completed where its path is silent."""
 
     @abstractmethod
     def computed(self, context: Context) -> float | None:
-        """What a figure is in the data."""
+        """The value of a figure in the data."""
 
     @abstractmethod
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
-        """What a figure may be instead, in words, the likelier first."""
+        """What a figure may be instead, with a description, the most likely first."""
 
     def last_resort(self, context: Context, reported: Any) -> str | None:  # noqa: ARG002
-        """What may be wrong where no other way of computing explains a figure."""
+        """A possible cause where no other convention explains a figure."""
         return None
 
     def consistent_with(self, context: Context, reported: Any) -> str:  # noqa: ARG002
-        """What a figure may be, though nobody can tell, where it is the value of nothing else."""
+        """What a figure is consistent with, where it is the value of nothing else."""
         return NO_CAUSE
 
     def flag(self, figure: Figure) -> Finding | None:  # noqa: ARG002
-        """What became of a switch, if the figure is one."""
+        """The finding about a boolean setting, if the figure is one."""
         return None
 
     def findings(self) -> TableOf[Finding]:
-        """What became of every figure."""
+        """The finding about each figure."""
         findings = [replace(self._finding(figure), path=figure.path) for figure in self.figures]
         contexts = [figure.context for figure in self.figures if figure.context.quantity and not figure.context.system]
         strangers = [*dict.fromkeys(context.stranger for context in contexts if context.stranger is not None)]
         if strangers and all(finding.status == "not recognised" for finding in findings):
             systems = ", ".join(map(shown, dict.fromkeys(self.known.systems.values())))
             names = and_more(shown(strangers[0]), len(strangers))
-            section = f"no section is called after a {self.of_the_data} of the data ({systems}), but {names}"
-            raise UserError(f"{section}{self.way_out.replace('*', 'NAME')}")
+            section = f"no section is called after a {self.section_of} of the data ({systems}), but {names}"
+            raise UserError(f"{section}{self.advice.replace('*', 'NAME')}")
         explained = []
         for result, figure in zip(findings, self.figures, strict=True):
             if result.status == "differs" and result.cause is None:
@@ -79,7 +79,7 @@ class Audit(ABC):
         return TableOf(explained)
 
     def expected(self, context: Context) -> Expected:
-        """What the data give for a figure."""
+        """The value that the data give for a figure."""
         name = context.quantity.name
         exact = name in self.counts and context.spread is None
         return Expected(self.value(context), exact=exact, share=name not in self.unbounded)
@@ -93,8 +93,8 @@ class Audit(ABC):
             return switch
         context = self.completed(figure)
         expected = self.expected(context)
-        if not expected.agrees(figure.value):  # other ways are tried only where it takes them to find a cause
-            expected = replace(expected, otherwise={way: self.value(other) for way, other in self.others(context)})
+        if not expected.agrees(figure.value):  # other conventions are slow, and only explain differences
+            expected = replace(expected, otherwise={cause: self.value(other) for cause, other in self.others(context)})
         result = finding(key, figure.value, expected)
         if result.status == "differs" and result.cause is None:
             return replace(result, cause=self.last_resort(context, figure.value))
@@ -112,7 +112,7 @@ class Audit(ABC):
         return f"no known figure is called {shown(name)}"
 
     def _value_of_another(self, figure: Figure, findings: Sequence[Finding]) -> str:
-        """That it is the value of another figure in the data, of the same table or of the same name."""
+        """Which other figure of the same section or name has this value in the data, in words."""
         reported, path = figure.value, figure.path
         if not isinstance(reported, Printed) or not reported.telling:
             return ""

@@ -1,4 +1,4 @@
-"""Contexts: what the names above a reported figure, and the members beside it, say of it."""
+"""Contexts: which number a reported figure is, from its path and the members beside it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from demur.audit.reported.names import (
     Averaging,
     ReportedQuantity,
     Spread,
-    apart,
     plain_name,
     quantity_at,
     quantity_named,
     spelled,
+    split_affixes,
     stem_of,
 )
 
@@ -90,7 +90,7 @@ class Known:
     conventions: frozenset[str] = frozenset()
 
     def system(self, name: str) -> str | None:
-        """The system a section is called after: by its name, or by the name without what its column adds."""
+        """The system a section is named after, by its alias or by the name without a suffix such as _topk."""
         alike = {system for alias, system in self.systems.items() if _stem(alias) == _stem(name)}
         return self.systems.get(name) or (alike.pop() if len(alike) == 1 else None)
 
@@ -104,12 +104,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Which number a figure is: what the path to it says and, once that is complete, what stands beside it.
+    """Which number a figure is, from its path and then from the members beside it.
 
     `draws` says that it is an end of an interval, a standard error or a share of draws, `aggregated` that it is over
-    the folds; `group` waits for the name of a criterion or a fold, `stem` (such as recall@K) for a depth or a coverage;
-    `stranger` is the first name nobody knows. `minus` is the system a difference subtracts, `shared` counts only
-    participants that succeeded in every run, and `convention` is another way of computing: a tool, or a sentence.
+    the folds; `group` still needs the name of a criterion or a fold, `stem` (such as recall@K) a depth or a coverage;
+    `stranger` is the first unknown name. `minus` is the system a difference subtracts, `shared` counts only
+    participants that succeeded in every run, and `convention` is another convention: a tool, or a sentence.
     """
 
     quantity: ReportedQuantity = UNKNOWN
@@ -133,13 +133,13 @@ class Context:
 
     def within(self, name: str, known: Known) -> Context:
         """The context one name further down."""
-        if self.draws == "interval" and plain_name(name) in _ENDS and self.usual(known).quantity:
-            return replace(self.usual(known), draws=_ENDS[plain_name(name)])
+        if self.draws == "interval" and plain_name(name) in _ENDS and self.at_usual_coverage(known).quantity:
+            return replace(self.at_usual_coverage(known), draws=_ENDS[plain_name(name)])
         section = self._section(name, known)
         return replace(self, **section) if section else self._part(plain_name(name), known) or self.measuring(name)
 
     def _section(self, name: str, known: Known) -> dict[str, Any]:
-        """What a name says of the part of the data a figure is over, or at which depth or coverage it is."""
+        """The fields that a name sets: the part of the data, the depth or the coverage of a figure."""
         plain = plain_name(name)
         if self.group and (member := known.member(name, self.group)) is not None:
             return {"group": None, self.group: member}
@@ -156,8 +156,8 @@ class Context:
         return dict([(name, meaning) for name, meaning in said if (getattr(self, name) or meaning) == meaning][:1])
 
     def _part(self, plain: str, known: Known) -> Context | None:
-        """What a name says that only repeats the figure above it, or asks for the coverage it was taken at."""
-        quantity = self.quantity or self.usual(known).quantity
+        """The context for a name that repeats the figure above it, or denotes its achieved coverage."""
+        quantity = self.quantity or self.at_usual_coverage(known).quantity
         if not quantity or plain in _ITSELF:
             return replace(self, quantity=quantity) if quantity else None
         if not quantity.name.endswith("@C"):
@@ -166,20 +166,20 @@ class Context:
             return replace(self, quantity=replace(quantity, achieved=True))
         return self if quantity_at(quantity.name, plain) == quantity or stem_of(plain) == quantity.name else None
 
-    def usual(self, known: Known) -> Context:
-        """The same, with an area that still waits for its coverage cut at the usual one."""
+    def at_usual_coverage(self, known: Known) -> Context:
+        """The context, with an area that lacks its coverage cut at the usual one."""
         if not self.quantity and self.stem in _AREAS and known.usual_coverage is not None:
             return replace(self, quantity=ReportedQuantity(self.stem, known.usual_coverage))
         return self
 
     def measuring(self, name: str) -> Context:
-        """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
-        said, bare = apart(name)
+        """The context with the quantity a name denotes, unless it has one or the two contradict each other."""
+        affixes, bare = split_affixes(name)
         quantity, stem = quantity_named(bare), stem_of(name)
-        clash = self.quantity or self.stem or any(getattr(self, attribute) for attribute in said)
+        clash = self.quantity or self.stem or any(getattr(self, attribute) for attribute in affixes)
         if clash or (quantity is None and stem is None):
             return replace(self, stranger=self.stranger or name)
-        return replace(self, quantity=quantity or UNKNOWN, stem=stem, **said)
+        return replace(self, quantity=quantity or UNKNOWN, stem=stem, **affixes)
 
 
 def context_of(path: Path, known: Known) -> Context:
@@ -188,10 +188,10 @@ def context_of(path: Path, known: Known) -> Context:
     for name in path[:-1]:
         if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
             context = context.within(name, known)
-    waits = not (context.quantity or context.stem or context.group)
-    if waits and quantity_named(apart(path[-1])[1]):  # a system may be called after a quantity
+    is_open = not (context.quantity or context.stem or context.group)
+    if is_open and quantity_named(split_affixes(path[-1])[1]):  # a system may have the name of a quantity
         return context.measuring(path[-1])
-    return context.within(path[-1], known).usual(known)
+    return context.within(path[-1], known).at_usual_coverage(known)
 
 
 def _stem(name: str) -> str:
@@ -200,7 +200,7 @@ def _stem(name: str) -> str:
 
 
 class Figure(NamedTuple):
-    """A leaf of a reported file, and what the path to it and the members around it say."""
+    """A leaf of a reported file, with its context and the members beside it that describe it."""
 
     path: Path
     value: Any
@@ -208,8 +208,8 @@ class Figure(NamedTuple):
     beside: Mapping[str, Any]
 
     @property
-    def is_one(self) -> bool:
-        """Whether there is anything to recompute: a text, a switch or a null is a figure only in place of one."""
+    def is_figure(self) -> bool:
+        """Whether there is anything to recompute; a text, boolean or null counts only where a figure is expected."""
         known = self.context.quantity and not (self.value is None and self.context.stranger)
         return bool(known) or isinstance(self.value, Printed)
 
@@ -217,12 +217,12 @@ class Figure(NamedTuple):
 def figures_of(content: Any, known: Known) -> Iterator[Figure]:
     """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread."""
     waiting: list[tuple[Path, Path, Any, dict[str, Any]]] = [((), (), content, {})]
-    while waiting:  # a parser may go deeper than the interpreter does
+    while waiting:  # no recursion, as files may be nested deeply
         path, names, value, beside = waiting.pop()
         if isinstance(value, (Mapping, list)):
-            said = beside | _said_beside(value, known) if isinstance(value, Mapping) else beside
+            described = beside | _descriptions(value, known) if isinstance(value, Mapping) else beside
             members = [*_members(names, value, known)]
-            waiting += [((*path, *place), inner, member, said) for place, inner, member in reversed(members)]
+            waiting += [((*path, *location), inner, member, described) for location, inner, member in reversed(members)]
             continue
         text = value.strip() if isinstance(value, str) and len(value) <= _LONGEST_NUMBER else ""
         both = _MEAN_AND_STD.fullmatch(text)
@@ -233,15 +233,15 @@ def figures_of(content: Any, known: Known) -> Iterator[Figure]:
 
 
 def _members(names: Path, value: Any, known: Known) -> Iterator[tuple[Path, Path, Any]]:
-    """What an object or a list holds: at which place, by which names, and the value.
+    """The members of an object or a list: location in the file, names for the context, and value.
 
-    An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it. So is one
-    of a list of folds; if the entries do not say which, they are those of the data in their order.
+    An entry with its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]`, is named by it. So is an entry of a
+    list of folds; if the entries do not name their folds, they are those of the data in order.
     """
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            said, rest = _own_name(inner, _COVERAGE_OF_ENTRY if _takes_coverage(name) else ())
-            yield (name,), (*names, name, *said), rest
+            own_name, rest = _own_name(inner, _COVERAGE_OF_ENTRY if _takes_coverage(name) else ())
+            yield (name,), (*names, name, *own_name), rest
         return
     above = names[-1] if names else ""
     of_coverages, of_folds = _takes_coverage(above), _WORDS["group"].get(plain_name(above)) == "fold"
@@ -249,15 +249,15 @@ def _members(names: Path, value: Any, known: Known) -> Iterator[tuple[Path, Path
         if of_coverages and isinstance(inner, list) and len(inner) == _PAIR and isinstance(inner[0], Printed):
             yield (str(index), "1"), (*names, inner[0].text), inner[1]
             continue
-        said, rest = _own_name(inner, _COVERAGE_OF_ENTRY if of_coverages else _FOLD_OF_ENTRY if of_folds else ())
+        own_name, rest = _own_name(inner, _COVERAGE_OF_ENTRY if of_coverages else _FOLD_OF_ENTRY if of_folds else ())
         in_order = known.folds[index : index + 1] if len(value) == len(known.folds) else (f"entry {index}",)
-        yield (str(index),), (*names, *(said or (in_order if of_folds else (str(index),)))), rest
+        yield (str(index),), (*names, *(own_name or (in_order if of_folds else (str(index),)))), rest
 
 
-def _own_name(entry: Any, says: Path) -> tuple[Path, Any]:
-    """What an entry is called by a member of its own, and the entry without it."""
+def _own_name(entry: Any, members: Path) -> tuple[Path, Any]:
+    """The name of an entry from one of its own members, and the entry without that member."""
     name = next(
-        (name for name in says if isinstance(entry, Mapping) and isinstance(entry.get(name), (Printed, str))), ""
+        (name for name in members if isinstance(entry, Mapping) and isinstance(entry.get(name), (Printed, str))), ""
     )
     if not name:
         return (), entry
@@ -269,13 +269,13 @@ def _takes_coverage(name: str) -> bool:
     return (stem_of(name) or "").endswith("@C")
 
 
-def _said_beside(members: Mapping[str, Any], known: Known) -> dict[str, Any]:
-    """What the members of an object say of every figure in it; of several that say the same thing, the first."""
-    said: dict[str, Any] = {}
+def _descriptions(members: Mapping[str, Any], known: Known) -> dict[str, Any]:
+    """The members of an object that describe every figure in it; of several for the same field, the first."""
+    descriptions: dict[str, Any] = {}
     for name, value in members.items():
-        what = _BESIDE.get(plain_name(name), "")
-        plain = value.get("name") if what == "loss" and isinstance(value, Mapping) else value
-        meant = known.system(plain) if what == "system" and isinstance(plain, str) else plain
-        if isinstance(meant, _KINDS.get(what, ())):
-            said.setdefault(what, meant)
-    return said
+        field = _BESIDE.get(plain_name(name), "")
+        plain = value.get("name") if field == "loss" and isinstance(value, Mapping) else value
+        meaning = known.system(plain) if field == "system" and isinstance(plain, str) else plain
+        if isinstance(meaning, _KINDS.get(field, ())):
+            descriptions.setdefault(field, meaning)
+    return descriptions

@@ -1,4 +1,4 @@
-"""Every known way of computing a figure of rows: its definition, and what some do instead, by a sentence for it."""
+"""The known conventions of each figure: its definition, and what some compute instead, with a description."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -45,14 +45,14 @@ _HIGHEST = 60
 _LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 
 
-def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
-    """The loops over rows that may give a figure, by what they are; the definition is the one without a name."""
+def conventions_of(quantity: ReportedQuantity) -> dict[str, Loop]:
+    """The loops over rows that may give a figure, by description; the definition has an empty one."""
     name, at = quantity.name, quantity.depth if quantity.name.endswith("@K") else quantity.number
     if name in COUNTS:
         others = {f"it is the count {other}": COUNTS[other] for other in COUNTS if other not in (name, *OF_SECTION)}
         return {"": COUNTS[name], **others}
     if name == "ece":
-        return {way: _binned(binning, bins) for way, (binning, bins) in _binnings(quantity.depth).items()}
+        return {text: _binned(binning, bins) for text, (binning, bins) in _binnings(quantity.depth).items()}
     table: dict[str, Loop] = {
         "": lambda rows, *at: LOOPS[name](rows, *at if "@" in name else ()),
         **_OTHERS.get(name, {}),
@@ -63,7 +63,7 @@ def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
         table["queries without gold counted as 1, not 0"] = lambda rows, k: mean(
             (LOOPS[name]([row], k) or 0) if row.gold else 1 for row in rows
         )
-    return {way: lambda rows, loop=loop: loop(rows, at) for way, loop in table.items()}
+    return {text: lambda rows, loop=loop: loop(rows, at) for text, loop in table.items()}
 
 
 def is_of_queries(name: str) -> bool:
@@ -79,7 +79,7 @@ def is_of_queries(name: str) -> bool:
     return known or (name in LOOPS and family(name) in ("ranking", "selection"))
 
 
-def _each(worth: Callable[[Any, int], Any]) -> Loop:
+def _mean_of(worth: Callable[[Any, int], Any]) -> Loop:
     return lambda rows, k: mean(worth(row, k) for row in rows)
 
 
@@ -100,8 +100,8 @@ def _f1_of_means(rows: Any, _: Any) -> Any:
     return None if recall is None or precision is None else over(2 * recall * precision, recall + precision)
 
 
-def _at_target(which: int, *, all_points: bool = True) -> Loop:
-    return lambda rows, rate: threshold_at_fpr(rows, rate, all_points=all_points)[which] if rows else None
+def _at_target(index: int, *, all_points: bool = True) -> Loop:
+    return lambda rows, rate: threshold_at_fpr(rows, rate, all_points=all_points)[index] if rows else None
 
 
 def _first_threshold(rows: Any, rate: Fraction) -> Any:
@@ -125,7 +125,7 @@ def _binned(binning: forecasts.Binning, bins: int) -> Loop:
 
 
 def _exponential(row: Ranked, k: int) -> Any:
-    """The nDCG with a gain of 2^grade − 1; grades that high are told apart no more."""
+    """The nDCG with a gain of 2^grade − 1; very high grades are capped."""
     gains, best = ([2 ** min(grade, _HIGHEST) - 1 for grade in grades] for grades in (row.grades, row.judged))
     return over(discounted(gains[:k]), discounted(sorted(best, reverse=True)[:k]))
 
@@ -139,28 +139,28 @@ _EFFECTIVE = {
 }
 _OTHERS: dict[str, dict[str, Loop]] = {
     "recall@K": {
-        _BY_SMALLER: _each(lambda row, k: over(row.hits_within(k), min(row.gold, k))),
+        _BY_SMALLER: _mean_of(lambda row, k: over(row.hits_within(k), min(row.gold, k))),
         "hits of all queries ÷ gold of all queries": lambda rows, k: _pooled(
             (row.hits_within(k) for row in rows), (row.gold for row in rows)
         ),
     },
-    "mrr@K": {"not cut at K": _each(lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0))},
+    "mrr@K": {"not cut at K": _mean_of(lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0))},
     "map@K": {
-        _BY_GOLD: _each(lambda row, k: over(row.precisions(k), row.gold)),
-        "other denominator: ÷ the hits found": _each(lambda row, k: over(row.precisions(k), row.hits_within(k))),
+        _BY_GOLD: _mean_of(lambda row, k: over(row.precisions(k), row.gold)),
+        "other denominator: ÷ the hits found": _mean_of(lambda row, k: over(row.precisions(k), row.hits_within(k))),
     },
-    "map_trec@K": {_BY_SMALLER: _each(lambda row, k: over(row.precisions(k), min(row.gold, k)))},
+    "map_trec@K": {_BY_SMALLER: _mean_of(lambda row, k: over(row.precisions(k), min(row.gold, k)))},
     "ndcg@K": {
-        "other denominator: ideal over all gold, not min(gold, K)": _each(
+        "other denominator: ideal over all gold, not min(gold, K)": _mean_of(
             lambda row, k: over(row.gain(k), row.ideal_gain(len(row.judged)))
         ),
-        "other denominator: ideal over the hits found": _each(
+        "other denominator: ideal over the hits found": _mean_of(
             lambda row, k: over(row.gain(k), discounted(sorted(row.grades[:k], reverse=True)))
         ),
-        "grades ignored: every relevant id gains 1": _each(
+        "grades ignored: every relevant id gains 1": _mean_of(
             lambda row, k: over(discounted(row.hits[:k]), ideal(min(row.gold, k)))
         ),
-        "exponential gain: 2^grade − 1, not the grade": _each(_exponential),
+        "exponential gain: 2^grade − 1, not the grade": _mean_of(_exponential),
     },
     "has_evidence_rate": {
         "": _rate,
@@ -175,13 +175,13 @@ _OTHERS: dict[str, dict[str, Loop]] = {
         "the mean, not a percentile": lambda rows, _: mean(len(row.hits) for row in rows),
     },
     "evidence_recall": {
-        "queries without gold counted as 0": _each(lambda row, _: over(row.hits, row.gold)),
+        "queries without gold counted as 0": _mean_of(lambda row, _: over(row.hits, row.gold)),
         "selected gold of all queries ÷ gold of all queries": lambda rows, _: _pooled(
             (row.hits for row in rows), (row.gold for row in rows)
         ),
     },
     "evidence_precision": {
-        "queries with nothing selected counted as 0": _each(lambda row, _: over(row.hits, row.shown)),
+        "queries with nothing selected counted as 0": _mean_of(lambda row, _: over(row.hits, row.shown)),
         "selected gold of all queries ÷ selected of all queries": lambda rows, _: _pooled(
             (row.hits for row in rows), (row.shown for row in rows)
         ),
@@ -211,7 +211,7 @@ _OTHERS: dict[str, dict[str, Loop]] = {
 
 
 def _untied(rows: list[Unit]) -> list[Unit]:
-    """Every answer with a confidence of its own, in the order it has."""
+    """Every answer with a distinct confidence, in the present order."""
     answers = sorted((row for row in rows if row.loss is not None), key=lambda row: row.confidence, reverse=True)
     ranked = [row._replace(confidence=-rank) for rank, row in enumerate(answers)]
     return [*ranked, *(row for row in rows if row.loss is None)]
@@ -232,7 +232,7 @@ _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eau
 
 
 def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
-    """Which other figure of the same run one may be: another count, another ranking, another coverage or area."""
+    """Other figures of the same run that a figure may be: another count, confidence, coverage or area."""
     name, at = context.quantity.name, context.quantity.number
     if name in RUN_COUNTS:
         for other in (other for other in RUN_COUNTS if other != name):
@@ -249,7 +249,7 @@ def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
 
 
 def selective_number(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
-    """What a curve gives for a figure, by the plain loops."""
+    """The value of a figure of a curve, by the plain loops."""
     if not quantity.achieved:
         return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
     if quantity.name == "risk@C":

@@ -1,4 +1,4 @@
-"""Names: which figure a reported name asks for, however it is spelled."""
+"""Names of reported figures in all their spellings, and the quantities they denote."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Spread = Literal["mean", "std"]
 
 DEFAULT_BINS = 10
 _MOST_BINS = 10_000
-_LONGEST = 100  # of a name that could be one; a pattern takes the square of it in time
+_LONGEST = 100  # of a name; matching takes quadratic time
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedQuantity:
     """A figure: what it measures, and its depth K, coverage, target, percentile or number of bins.
 
-    `achieved` asks for the coverage of the operating point instead of its risk, or for where an area ends.
+    `achieved` means the coverage of the operating point instead of its risk, or the coverage an area ends at.
     """
 
     name: str = ""
@@ -40,7 +40,7 @@ class ReportedQuantity:
 
     @property
     def depth(self) -> int:
-        """The number where it counts something: ranks or bins."""
+        """The number as an integer: ranks or bins."""
         return int(self.number)
 
     def at(self, number: Fraction | int) -> ReportedQuantity:
@@ -52,7 +52,7 @@ UNKNOWN = ReportedQuantity()
 
 
 def spelled(words: Mapping[str, str]) -> dict[str, Any]:
-    """What each spelling means, from the spellings of each meaning."""
+    """The meaning of each spelling, from the spellings of each meaning."""
     return {spelling: meaning for meaning, spellings in words.items() for spelling in spellings.split()}
 
 
@@ -70,7 +70,7 @@ _STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K
         "augrc@C": "augrc augrc_at_c augrc_at_coverage",
     }
 )
-# Costs are in largest losses, which no report of others tells, and elsewhere a cost is money: they are not guessed.
+# Costs are not recognised: ours are in units of the largest loss, which no other report states.
 _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece" and family(name) != "costs"} | spelled(
     {
         "auroc": "roc_auc auc_roc auc roc_auc_score",
@@ -129,7 +129,7 @@ _AFTER = re.compile(rf"(.+)[_./:]({_AFFIX})")
 
 
 def plain_name(name: str) -> str:
-    """A name without the liberties people take: capitals, spaces and dashes.
+    """A name with capitals, spaces and dashes normalised.
 
     >>> plain_name("Hit-Rate @ 10")
     'hit_rate_@_10'
@@ -139,7 +139,7 @@ def plain_name(name: str) -> str:
 
 @lru_cache(4096)
 def quantity_named(name: str) -> ReportedQuantity | None:
-    """The figure a name asks for, or None where nobody knows one.
+    """The quantity that a name denotes, or None.
 
     >>> str(quantity_named("Recall@10")), quantity_named("tpr@5%fpr") == quantity_named("TPR at FPR = 0.05")
     ('recall@10', True)
@@ -150,29 +150,29 @@ def quantity_named(name: str) -> ReportedQuantity | None:
 
 
 @lru_cache(4096)
-def apart(name: str) -> tuple[dict[str, Any], str]:
-    """What a name says of averages by a word before or after it, at most one of each kind, and the name without them.
+def split_affixes(name: str) -> tuple[dict[str, Any], str]:
+    """Split off prefixes and suffixes such as macro or std, at most one of each kind; the rest is the bare name.
 
-    >>> apart("ndcg@10_std"), apart("mean_average_precision@10")
+    >>> split_affixes("ndcg@10_std"), split_affixes("mean_average_precision@10")
     (({'spread': 'std'}, 'ndcg@10'), ({}, 'mean_average_precision@10'))
     """
     if len(name) <= _LONGEST and quantity_named(name) is None:
         for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
             parts = pattern.fullmatch(plain_name(name))
-            said, bare = apart(parts[rest]) if parts else ({}, "")
+            affixes, bare = split_affixes(parts[rest]) if parts else ({}, "")
             kind = "spread" if parts and parts[word] in SPREADS else "averaging"
-            if parts and kind not in said and quantity_named(bare):
-                return {**said, kind: (SPREADS | AVERAGINGS)[parts[word]]}, bare
+            if parts and kind not in affixes and quantity_named(bare):
+                return {**affixes, kind: (SPREADS | AVERAGINGS)[parts[word]]}, bare
     return {}, name
 
 
 def stem_of(name: str) -> str | None:
-    """The figure that a name would ask for if it said at which depth or coverage."""
+    """The quantity that a name denotes up to a missing depth or coverage."""
     return _STEM_OF.get(plain_name(name))
 
 
 def quantity_at(stem: str, text: str) -> ReportedQuantity | None:
-    """A figure at the depth or coverage a text gives.
+    """The quantity at the depth or coverage that a text gives.
 
     >>> str(quantity_at("risk@C", "30%")), str(quantity_at("recall@K", "@5")), quantity_at("recall@K", "0.5")
     ('risk@0.3', 'recall@5', None)
@@ -186,7 +186,7 @@ def _at_number(stem: str, digits: str, percent: str | None) -> ReportedQuantity 
         whole = not percent and _WHOLE.fullmatch(digits) and int(digits) > 0
         return ReportedQuantity(stem, Fraction(digits)) if whole else None
     share = _share(digits, percent if "." in digits or Fraction(digits) <= 1 else "%")
-    if len(digits) > len("0.123456"):  # so many digits are those of a float, which reaches k/N within a little
+    if len(digits) > len("0.123456"):  # a printed float, which may round k/N up
         share = coverage(f"~{share}")
     return ReportedQuantity(stem, share) if 0 < share <= 1 else None
 
@@ -195,7 +195,7 @@ def _share(digits: str, percent: str | None) -> Fraction:
     return Fraction(digits) / (100 if percent else 1)
 
 
-def _of_plain(name: str) -> ReportedQuantity | None:  # noqa: PLR0911  (one for each way to write a name)
+def _of_plain(name: str) -> ReportedQuantity | None:  # noqa: PLR0911  (one return per pattern)
     if name in _PLAIN_OF:
         return ReportedQuantity(_PLAIN_OF[name])
     if (at := _AT.fullmatch(name)) and at[1] in _STEM_OF:
@@ -203,7 +203,7 @@ def _of_plain(name: str) -> ReportedQuantity | None:  # noqa: PLR0911  (one for 
     if (at := _AFTER_A_LINE.fullmatch(name)) and _STEM_OF.get(at[1]) in AT_DEPTH:
         return _at_number(_STEM_OF[at[1]], at[2], None)
     if target := _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name):
-        # without a point, or with a sign for it, the number is in percent
+        # without a decimal point, or with a percent sign, the number is in percent
         share = _share(target[2], target[3] if "." in target[2] else "%")
         return ReportedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
     if candidates := _CANDIDATES.fullmatch(name):
@@ -211,5 +211,5 @@ def _of_plain(name: str) -> ReportedQuantity | None:  # noqa: PLR0911  (one for 
     if at_risk := _AT_RISK.fullmatch(name):
         return ReportedQuantity("coverage@risk=R", _share(at_risk[1], at_risk[2]))
     binned = _ECE.fullmatch(name)
-    known = binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS
-    return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS)) if binned and known else None
+    in_range = binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS
+    return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS)) if binned and in_range else None

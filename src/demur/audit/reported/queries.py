@@ -1,4 +1,4 @@
-"""Figures of rankings, held against the queries they were computed from.
+"""The audit of figures of rankings, from the queries they were computed from.
 
 A figure under `positives_only` is over the queries with gold, one under `all_queries` over all. Elsewhere the nearest
 `skip_no_positives` says which, or else a `queries_evaluated` that is one of the two counts; where nothing does, a
@@ -15,7 +15,7 @@ from demur.audit.loops import LOOPS, family
 from demur.audit.loops.rows import QueryRow, query_row
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known, Path, Population
-from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, is_of_queries, ways
+from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, conventions_of, is_of_queries
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import UserError, shown
 from demur.facts.rankings import Query
@@ -28,17 +28,17 @@ _DDOF_1, _OVER_QUERIES = "ddof 1: divided by one fold less", "spread over querie
 
 
 def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> TableOf[Finding]:
-    """Every figure of a reported file, recomputed from the queries of each system.
+    """Audit every figure of a reported file from the queries of each system.
 
     `content` is the file parsed by `strict_json.loads(text, number=Printed.of)`.
     """
     if not queries:
         raise UserError("the data have no ranked column to audit; name one with --system NAME=COLUMN")
-    return OfQueries(queries, content).findings()
+    return QueryAudit(queries, content).findings()
 
 
 def column_of(name: str) -> str | None:
-    """The part of a query's row that a figure is computed from; None if it is all of it."""
+    """The part of a query's row that a figure is computed from; None if it is the whole row."""
     if name in (*AT_DEPTH, "candidates@P"):
         return "ranking"
     if name in OF_PROBABILITY:
@@ -47,17 +47,17 @@ def column_of(name: str) -> str | None:
 
 
 def _of_population(name: str) -> bool:
-    """Whether a figure is over the queries its section is about, and not over all."""
+    """Whether a figure is over the queries of its section rather than all queries."""
     return name in OF_SECTION or column_of(name) in ("ranking", "selected")
 
 
-class OfQueries(Audit):
-    """A reported file, and the queries of every system, judged once."""
+class QueryAudit(Audit):
+    """The audit of a reported file from the queries of every system."""
 
-    of_the_data = "system"
+    section_of = "system"
     counts = frozenset(COUNTS)
     unbounded = frozenset(("average_k", "threshold@fpr=F", "candidates@P"))
-    way_out = "; say which column it is with --system *=COLUMN"
+    advice = "; say which column it is with --system *=COLUMN"
 
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
         self._rows = {system: [*map(query_row, rows)] for system, rows in queries.items()}
@@ -67,8 +67,8 @@ class OfQueries(Audit):
         super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=tuple(folds)), content)
 
     def computed(self, context: Context) -> float | None:
-        """What a figure is, over the queries it is of; a criterion or fold without any has no part in a mean."""
-        seen = [
+        """The value of a figure over its queries; a mean leaves out criteria and folds without any."""
+        rows = [
             row
             for row in self._rows[str(context.system)]
             if (context.population != "positives" or row.gold)
@@ -76,10 +76,10 @@ class OfQueries(Audit):
             and context.fold in (None, row.fold)
         ]
         if context.spread is None:
-            value = _averaged(context, seen)
+            value = _averaged(context, rows)
             return int(value) if context.quantity.name in COUNTS and value is not None else value
         by_query = context.convention == _OVER_QUERIES
-        values = [_averaged(context, group) for group in ([[row] for row in seen] if by_query else _by("fold", seen))]
+        values = [_averaged(context, group) for group in ([[row] for row in rows] if by_query else _by("fold", rows))]
         numbers, ddof = [value for value in values if value is not None], int(context.convention == _DDOF_1)
         if len(numbers) < len(values) or len(values) <= ddof:
             return None
@@ -101,7 +101,7 @@ class OfQueries(Audit):
         return None if is_flag else self._missing(context)
 
     def _missing(self, context: Context) -> str | None:
-        """What a figure needs and the data or the file do not say."""
+        """What a figure needs that neither the data nor the file provide."""
         candidates = [*self._rows] if context.system is None else [context.system]
         needs_folds = context.spread == "std" or context.quantity.name == "folds"
         for column in (column_of(context.quantity.name), "fold" if needs_folds else None):
@@ -115,7 +115,7 @@ class OfQueries(Audit):
         return None
 
     def _lacking(self, column: str, system: str) -> str | None:
-        """What is missing in a column of a system, in words, or None."""
+        """What a column of a system lacks, in words, or None."""
         rows = self._rows[system]
         missing = sum(getattr(row, column) is None for row in rows)
         if missing == len(rows):
@@ -123,7 +123,7 @@ class OfQueries(Audit):
         return f"{missing} of {len(rows)} queries have no {column}" if missing else None
 
     def _system(self, context: Context) -> str | None:
-        """The system of a figure; where none is named, the only one with such a column, or the first of equals."""
+        """The system of a figure: as named, the only one with the column it needs, or the first of identical ones."""
         column = "fold" if context.quantity.name == "folds" else column_of(context.quantity.name)
         if context.system is not None or column is None:
             return context.system or next(iter(self._rows))
@@ -140,10 +140,10 @@ class OfQueries(Audit):
         if context.system is not None:
             return f"nothing known is called {name}"
         systems = ", ".join(map(shown, self._rows))
-        return f"no system of the data is called {name} (there are: {systems}){self.way_out.replace('*', name)}"
+        return f"no system of the data is called {name} (there are: {systems}){self.advice.replace('*', name)}"
 
     def completed(self, figure: Figure) -> Context:
-        """The queries a figure is over; a mean of what is one lot of queries is the figure itself."""
+        """The context of a figure with its system, population and averaging completed."""
         context = figure.context
         is_count = context.quantity.name in COUNTS
         spread = context.spread or ("mean" if context.aggregated and not is_count else None)
@@ -161,21 +161,21 @@ class OfQueries(Audit):
         )
 
     def _population(self, figure: Figure, context: Context) -> Population:
-        """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
+        """All queries or those with gold: by the name of the section, a flag, or the number evaluated."""
         if figure.context.population is not None or figure.context.quantity.name == "queries":
-            return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
+            return figure.context.population or "all"  # a bare number of queries counts all
         skips, evaluated = figure.beside.get("skips"), figure.beside.get("evaluated")
         if skips is None and evaluated is not None:
-            one_lot = replace(context, spread=None, averaging="micro")
+            pooled = replace(context, spread=None, averaging="micro")
             with_gold, total = (
-                self.value(replace(one_lot, quantity=ReportedQuantity(name)))
+                self.value(replace(pooled, quantity=ReportedQuantity(name)))
                 for name in ("queries_with_positives", "queries_total")
             )
             skips = evaluated.value == with_gold != total
         return "positives" if skips else "all"
 
     def flag(self, figure: Figure) -> Finding | None:
-        """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""
+        """Check the flag for leaving out queries without gold, by the section's name or the figures beside it."""
         key, flag = ".".join(figure.path), figure.value
         if figure.context.quantity.name != _FLAG:
             return None
@@ -206,12 +206,13 @@ class OfQueries(Audit):
         return votes
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
-        """What a figure may be instead: over other queries, by another loop, another average, of another system."""
+        """What a figure may be instead: another population, convention, average, system or depth."""
         name = context.quantity.name
-        for population, named in _POPULATIONS.items():
+        for population, title in _POPULATIONS.items():
             if _of_population(context.quantity.name) and population != context.population:
-                yield f"other population: {named}", replace(context, population=population)
-        yield from ((way, replace(context, convention=way)) for way in ways(context.quantity) if way)
+                yield f"other population: {title}", replace(context, population=population)
+        for convention in filter(None, conventions_of(context.quantity)):
+            yield convention, replace(context, convention=convention)
         yield from self._other_averages(context)
         for system in self._rows:
             if (column_of(name) or name == "folds") and system != context.system:
@@ -235,14 +236,14 @@ class OfQueries(Audit):
             yield "macro: the mean over criteria, not pairs pooled", replace(context, averaging="macro")
 
     def last_resort(self, context: Context, reported: Any) -> str | None:  # noqa: ARG002
-        """Where no list of the data reaches as deep as a figure looks."""
+        """The remark that all lists of the data are shorter than the depth of a figure, if so."""
         longest = max((len(row.ranking.hits) for row in self._rows[str(context.system)]), default=0)
         too_short = context.quantity.name in AT_DEPTH and longest < context.quantity.depth
         return f"the lists in the data end at {longest}" if too_short else None
 
 
 def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
-    """The same figure at another depth, from the nearest, and the others at the same one."""
+    """The same quantity at other depths, the nearest first, then other quantities at the same depth."""
     depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
     nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
     others = [quantity.at(depth) for depth in nearest if depth > 0]
@@ -250,12 +251,12 @@ def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
 
 
 def _averaged(context: Context, rows: Sequence[QueryRow]) -> float | None:
-    """What a loop gives of queries, pooled or in the mean over the criteria."""
-    loops, column = ways(context.quantity), column_of(context.quantity.name)
+    """The value of a loop over queries, pooled or as the mean over the criteria."""
+    loops, column = conventions_of(context.quantity), column_of(context.quantity.name)
     loop = loops.get(context.convention, loops[""])
     groups = _by("criterion", rows) if context.averaging == "macro" else [[*rows]]
-    read = [[getattr(row, column) for row in group] if column else group for group in groups]
-    values = [None if None in group else loop(group) for group in read]
+    columns = [[getattr(row, column) for row in group] if column else group for group in groups]
+    values = [None if None in group else loop(group) for group in columns]
     numbers = [float(value) for value in values if value is not None]
     return fmean(numbers) if numbers and len(numbers) == len(values) else None
 

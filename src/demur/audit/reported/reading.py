@@ -1,4 +1,4 @@
-"""Reading: the queries and runs an audit counts by itself, checked as those of an evaluation are."""
+"""Reading the queries and runs of an audit, with the checks of an evaluation."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -25,14 +25,14 @@ SIDES = (("left", "input_0"), ("right", "input_1"))
 def queries_to_audit(
     path: str | Path, *, columns: Mapping[str, str] | None = None, systems: Mapping[str, str] | None = None
 ) -> Lists:
-    """The rows of a per-query file for each system: the named ones, and those whose columns are called after them."""
+    """The rows of a per-query file for each system: the named ones, and those with a ranked column."""
     if systems:
         named = query_lists(path, columns=columns, systems=systems)
         queries = _others(path, columns, systems.values()) | named
     else:
         queries = query_lists(path, columns=columns)
     if Path(path).suffix.lower() == ".csv":
-        for name, rows in queries.items():  # there posts are texts: they are numbers if all of them read as such
+        for name, rows in queries.items():  # posts in a CSV are numbers if all of them parse as such
             texts = {row.post: index for index, row in enumerate(rows)}
             numbered = dict(zip(texts, as_numbers(texts), strict=True))
             queries[name] = [replace(row, post=numbered[row.post]) for row in rows]
@@ -42,17 +42,17 @@ def queries_to_audit(
     return queries
 
 
-def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collection[str]) -> Lists:
-    """The systems nobody named, if the file can be read without names: one `selected_ids` for two systems cannot."""
+def _others(path: str | Path, columns: Mapping[str, str] | None, named: Collection[str]) -> Lists:
+    """The systems that were not named, if the file can be read without names."""
     try:
         systems = query_lists(path, columns=columns)
     except UserError:
         return {}
-    return {name: rows for name, rows in systems.items() if not any(f"{name}{end}" in taken for end in _ENDS)}
+    return {name: rows for name, rows in systems.items() if not any(f"{name}{end}" in named for end in _ENDS)}
 
 
 def is_per_query(path: str | Path) -> bool:
-    """Whether a table holds rankings: a long table has none of the columns they need."""
+    """Whether a table is per-query: it has a column that rankings need, as a long table has not."""
     with opened_table(path) as (table, _):
         return any(name in NEEDED or name.endswith(RANKED_SUFFIXES) for name in table.header)
 
@@ -62,8 +62,8 @@ def runs_to_audit(
 ) -> dict[str, Items]:
     """The runs of some files by their names; without modes every experiment of a file is read."""
     if modes:
-        both = [*paths] * (len(modes) if len(paths) == 1 else 1)
-        return named_runs(read_inputs(both, modes=modes, instrument=instrument))
+        repeated = [*paths] * (len(modes) if len(paths) == 1 else 1)
+        return named_runs(read_inputs(repeated, modes=modes, instrument=instrument))
     return named_runs([items for path in paths for items in _experiments(path, instrument)])
 
 
@@ -85,7 +85,7 @@ def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[
 
 
 def sides_of(runs: Mapping[str, Items], content: Any) -> list[str]:
-    """The runs in the order of the sides of a comparison: as the modes that a file records, or else as given."""
+    """The runs in the order of the sides of a comparison: by the modes the file records, or else as given."""
     inputs = content.get("inputs") if isinstance(content, Mapping) else None
     recorded = [entry.get("mode") for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
     by_mode = {items.source.mode: name for name, items in runs.items() if items.source is not None}
@@ -94,14 +94,14 @@ def sides_of(runs: Mapping[str, Items], content: Any) -> list[str]:
 
 
 def aliases(runs: Mapping[str, Items], sides: list[str]) -> dict[str, str]:
-    """Everything a run can be called by: its name, what no other run shares with it, and its side of a comparison."""
-    called: dict[str, set[str]] = {}
+    """All names of each run: its own, any attribute that is unique to it, and its side of a comparison."""
+    by_alias: dict[str, set[str]] = {}
     for name, items in runs.items():
         source = items.source
         if source is not None and source.path is not None:
             for alias in (source.mode, source.run_id, source.path, Path(source.path).name, Path(source.path).stem):
-                called.setdefault(alias or name, set()).add(name)
+                by_alias.setdefault(alias or name, set()).add(name)
     for names, run in zip(SIDES, sides, strict=False):
         for name in names:
-            called.setdefault(name, {run})
-    return {alias: names.pop() for alias, names in called.items() if len(names) == 1} | {name: name for name in runs}
+            by_alias.setdefault(name, {run})
+    return {alias: names.pop() for alias, names in by_alias.items() if len(names) == 1} | {name: name for name in runs}

@@ -1,7 +1,7 @@
-"""Figures of selective prediction, held against the runs they were computed from.
+"""The audit of figures of selective prediction, from the runs they were computed from.
 
-A figure is of the system (the mode or the run id) and of the confidence its path names, or that a `mode`, `system` or
-`confidence` beside it does. With one run none needs to be named; without a confidence, answers are ranked by the one
+The system (a mode or run id) and the confidence of a figure are those its path names, or a `mode`, `system` or
+`confidence` beside it. With one run none needs to be named; without a confidence, answers are ranked by the one
 signal there is, or by `llm`. The loss, unless a `loss` beside it says otherwise, is abs_norm; of a table the one it
 gives, or zero_one where its items are those of no instrument.
 """
@@ -45,16 +45,16 @@ def audited_runs(
     resamples: int = RESAMPLES,
     signature: str | None = None,
 ) -> TableOf[Finding]:
-    """Every figure of a file, recomputed from runs, by their names, and a calibration; of a signature's convention."""
+    """Audit every figure of a file from named runs and a calibration, by the convention of a signature if given."""
     if resamples < 1:
         raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")
-    return OfRuns(runs, content, calibration, resamples, signature).findings()
+    return RunAudit(runs, content, calibration, resamples, signature).findings()
 
 
-class OfRuns(Audit):
-    """A reported file, and the runs it is about; confidences, curves and draws are made once."""
+class RunAudit(Audit):
+    """The audit of a reported file from its runs; confidences, curves and draws are computed once."""
 
-    of_the_data = "run"
+    section_of = "run"
     counts = frozenset(conventions.RUN_COUNTS)
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
@@ -64,22 +64,24 @@ class OfRuns(Audit):
         self._stated = {} if signature is None else tools.stated(signature)
         runs = {name: items.take(items.by_name) for name, items in runs.items()}
         self._runs, self._sides = runs, sides_of(runs, content)
-        together = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
-        self._shared = {name: items.only(together) for name, items in runs.items()} if together else self._runs
+        in_all = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
+        self._shared = {name: items.only(in_all) for name, items in runs.items()} if in_all else self._runs
         self._calibration, self._resamples = calibration, resamples
-        self._given, self._curve, self._replicates = cache(self._confidence), cache(self._made), cache(self._drawn)
+        self._scores, self._curve, self._replicates = cache(self._confidence), cache(self._curve_of), cache(self._drawn)
         members = [*flattened(content)]
         words = {"deltas", *(name for side in SIDES for name in side)} - runs.keys()
         self._paired = len(runs) > 1 and any(not words.isdisjoint(path) for path, _ in members)
-        if self._paired and not together:
+        if self._paired and not in_all:
             raise UserError("nothing to audit: no participant succeeded in both runs")
         reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
-        usual = min(reached) if self._paired else Fraction(1, 2)
+        usual_coverage = min(reached) if self._paired else Fraction(1, 2)
 
         def ranks(name: str) -> bool:
             return quantity_named(name) is None and any(is_confidence(items, name) for items in runs.values())
 
-        known = Known(aliases(runs, self._sides), ranks, usual_coverage=usual, conventions=frozenset(tools.EMULATED))
+        known = Known(
+            aliases(runs, self._sides), ranks, usual_coverage=usual_coverage, conventions=frozenset(tools.EMULATED)
+        )
         super().__init__(known, content)
         recorded = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
         self._recorded = int(recorded[0]) if recorded else None
@@ -88,7 +90,7 @@ class OfRuns(Audit):
         return (self._shared if context.shared else self._runs)[str(context.system)]
 
     def _confidence(self, system: str, name: str, *, shared: bool = False, rounded: bool = True) -> list[float] | str:
-        """The confidence of each answered unit, or why it cannot be recomputed; no name, no ranking."""
+        """The confidence of each answered unit, or why it cannot be recomputed; an empty name ranks nothing."""
         items = (self._shared if shared else self._runs)[system]
         if not name:
             return [0.0] * int(items.answered.sum())
@@ -97,15 +99,15 @@ class OfRuns(Audit):
         except UserError as error:
             return str(error)
 
-    def _of(self, context: Context) -> list[float] | str:
+    def _scores_of(self, context: Context) -> list[float] | str:
         rounded = context.convention != _UNROUNDED
-        return self._given(str(context.system), context.confidence or "", shared=context.shared, rounded=rounded)
+        return self._scores(str(context.system), context.confidence or "", shared=context.shared, rounded=rounded)
 
     def _rows(self, context: Context) -> list[Unit]:
-        given = self._of(context)
-        return selective_rows(self._items(context), given if isinstance(given, list) else [], context.loss)
+        scores = self._scores_of(context)
+        return selective_rows(self._items(context), scores if isinstance(scores, list) else [], context.loss)
 
-    def _made(self, context: Context) -> PlainCurve:
+    def _curve_of(self, context: Context) -> PlainCurve:
         rows = self._rows(context)
         if context.convention == _FAILED:
             failed = len(self._runs[str(context.system)].failed) * len(self._items(context).item_names)
@@ -113,20 +115,20 @@ class OfRuns(Audit):
         return conventions.CURVES.get(context.convention, PlainCurve)(rows)
 
     def computed(self, context: Context) -> float | None:
-        """What a figure is; None of what a run cannot serve."""
+        """The value of a figure; None where the run cannot serve it."""
         if context.minus is not None:
             sides = [self.value(replace(context, system=name, minus=None)) for name in (context.system, context.minus)]
             return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
-        name, items, given = context.quantity.name, self._items(context), self._of(context)
+        name, items, scores = context.quantity.name, self._items(context), self._scores_of(context)
         if name in conventions.RUN_COUNTS:
             people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
             everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
             return conventions.RUN_COUNTS[name](items, len(everyone))
-        if isinstance(given, str) or self._unserved(context) is not None:
+        if isinstance(scores, str) or self._unserved(context) is not None:
             return None
         if name in conventions.CALIBRATION:
-            loops = conventions.ways(context.quantity) if name == "ece" else {"": LOOPS[name]}
-            value = loops.get(context.convention, loops[""])(forecast_rows(items, given))
+            loops = conventions.conventions_of(context.quantity) if name == "ece" else {"": LOOPS[name]}
+            value = loops.get(context.convention, loops[""])(forecast_rows(items, scores))
         elif context.convention in tools.KNOWN:
             value = tools.number_of_tool(context.convention, context.quantity, self._rows(context))
         else:
@@ -135,7 +137,7 @@ class OfRuns(Audit):
         return None if value is None else float(value)
 
     def expected(self, context: Context) -> Expected:
-        """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
+        """The value that the data give for a figure; intervals and errors have a band of Monte-Carlo error."""
         if context.draws is None:
             asked = context.convention if context.minus is None else ""
             ends = tools.range_of_tool(asked, context.quantity, self._rows(context)) if asked in tools.KNOWN else None
@@ -148,7 +150,7 @@ class OfRuns(Audit):
             return expected_share(1 - len(values) / self._resamples, self._resamples, self._recorded)
         if context.draws == "error":
             expected = expected_error(values, self._recorded)
-        elif 2 * len(values) < self._resamples:  # what is left says nothing about the whole
+        elif 2 * len(values) < self._resamples:  # too few to estimate an end
             expected = Expected(None)
         else:
             expected = expected_end(values, _SHARES[context.draws], self._recorded)
@@ -165,28 +167,28 @@ class OfRuns(Audit):
 
         def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
             curves, of = [*map(PlainCurve, rows)], conventions.selective_number
-            each = {quantity: [of(quantity, curve) for curve in curves] for quantity in wanted}
-            return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in each.items()}
+            values = {quantity: [of(quantity, curve) for curve in curves] for quantity in wanted}
+            return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in values.items()}
 
         replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
         return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
 
     def last_resort(self, context: Context, reported: Any) -> str | None:
-        """What else was drawn, or counted among the draws, where something made of draws differs."""
+        """A known cause of a difference in an interval, error or drop rate."""
         if context.draws is None:
             return None
         if context.draws == "drop" and reported.value == 1 and self.value(replace(context, draws=None)) is None:
             return _NULL_DROPS_ALL
         drawn = [*self._older_habits(context), (_SINGLE_UNITS, replace(context, convention=_SINGLE_UNITS))]
-        return next((way for way, other in drawn if self.expected(other).agrees(reported)), None)
+        return next((cause for cause, other in drawn if self.expected(other).agrees(reported)), None)
 
     def consistent_with(self, context: Context, reported: Any) -> str:
-        """The tool whose sort may have left a figure at this value, among those it may have."""
+        """The tools whose order of ties may give this value, in words."""
         able = context.draws is None and context.minus is None and isinstance(reported, Printed)
         return (able and tools.within_ties(context, reported, self._rows)) or super().consistent_with(context, reported)
 
     def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
-        """What the older evaluation script did to a confidence."""
+        """How an older evaluation script computed confidences."""
         yield _UNROUNDED, replace(context, convention=_UNROUNDED)
         if context.confidence == "total_evidence":
             yield _NO_KEYWORDS, replace(context, confidence="llm")
@@ -198,8 +200,8 @@ class OfRuns(Audit):
             return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
         if context.stranger is not None:
             named = context.system is not None and context.confidence is not None
-            what = "nothing known" if named else "no run and no confidence of the data"
-            return f"{what} is called {shown(context.stranger)}{'' if named else f' (runs: {runs})'}"
+            subject = "nothing known" if named else "no run and no confidence of the data"
+            return f"{subject} is called {shown(context.stranger)}{'' if named else f' (runs: {runs})'}"
         if context.spread or context.averaging or context.population or context.group:
             return "a run is not averaged over folds, criteria or queries"
         if context.draws is not None and (reason := self._undrawn(context.quantity, context.draws)):
@@ -209,7 +211,7 @@ class OfRuns(Audit):
         return self._unserved(self.completed(figure))
 
     def _undrawn(self, quantity: ReportedQuantity, draws: str) -> str | None:
-        """Why something made of draws cannot be recomputed."""
+        """Why an interval, error or drop rate cannot be recomputed."""
         if quantity.name not in conventions.SELECTIVE or quantity.achieved:
             return f"no draws are made of {quantity}"
         if draws == "interval":
@@ -218,8 +220,8 @@ class OfRuns(Audit):
         return "the common coverage is another in every draw, which is not repeated here" if common else None
 
     def _unserved(self, context: Context) -> str | None:
-        """Why a figure of a run that is named cannot be recomputed."""
-        name, given = context.quantity.name, self._of(context)
+        """Why a figure of a named run cannot be recomputed."""
+        name, scores = context.quantity.name, self._scores_of(context)
         if name in self.counts:
             return None
         items = self._items(context)
@@ -229,14 +231,14 @@ class OfRuns(Audit):
             return f"no loss is called {shown(context.loss)}: there are {', '.join(LOSSES)}"
         if context.loss == "abs_norm" and items.instrument is None:
             return "the loss abs_norm divides by the score range: give the instrument"
-        if isinstance(given, str):
+        if isinstance(scores, str):
             signals = "" if items.instrument or context.confidence != "llm" else ", ".join(map(shown, items.signals))
-            return f"it does not say what ranks the answers (a confidence beside it): {signals}" if signals else given
-        outside = name in conventions.CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
+            return f"it does not say what ranks the answers (a confidence beside it): {signals}" if signals else scores
+        outside = name in conventions.CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in scores)
         return f"{shown(context.confidence or '')} is not a probability" if outside else None
 
     def _system(self, figure: Figure) -> str | None:
-        """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
+        """The run of a figure: named by its path or beside it, or the first if all runs agree on the value."""
         if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(SIDES) else None
         named: str | None = figure.context.system or figure.beside.get("system")
@@ -261,13 +263,13 @@ class OfRuns(Audit):
         return replace(context, system=system, minus=self._sides[0] if context.difference else None, **named)
 
     def _usual_confidence(self, system: str) -> str:
-        """What ranks the answers where nobody says: a variant by its order, the one signal of a table, or else llm."""
-        own = [name for name in self._runs[system].signals if isinstance(self._given(system, name), list)]
-        served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
+        """The default confidence of a run: the first variant it serves, the only signal of a table, or else llm."""
+        own = [name for name in self._runs[system].signals if isinstance(self._scores(system, name), list)]
+        served = (name for name in FORMULAS if isinstance(self._scores(system, name), list))
         return next(served, own[0] if len(own) == 1 else "llm")
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
-        """What a figure may be instead: counted otherwise, under another loss, of another run or confidence."""
+        """What a figure may be instead: another convention, loss, run, confidence or quantity."""
         if context.draws is not None:
             return
         if context.minus is not None:
@@ -276,7 +278,7 @@ class OfRuns(Audit):
             yield f"our definition, not that of {context.convention}", replace(context, convention="")
         yield from self._older_habits(context)
         yield from tools.by_tools(context, tools.EMULATED, self.value)
-        yield from ((way, replace(context, convention=way)) for way in conventions.CURVES)
+        yield from ((description, replace(context, convention=description)) for description in conventions.CURVES)
         yield from tools.by_tools(context, tools.ALSO_KNOWN, self.value)
         yield from self._other_units(context)
         for system in self._runs:
@@ -284,8 +286,8 @@ class OfRuns(Audit):
                 yield f"it is the figure of {shown(system)}", replace(context, system=system)
         yield from conventions.other_figures(context)
         yield from tools.by_tools(context, [*tools.KNOWN], self.value, tools.ERRORS)
-        binned = conventions.ways(context.quantity) if context.quantity.name == "ece" else ()
-        yield from ((way, replace(context, convention=way)) for way in binned if way)
+        binned = conventions.conventions_of(context.quantity) if context.quantity.name == "ece" else ()
+        yield from ((description, replace(context, convention=description)) for description in binned if description)
 
     def _other_units(self, context: Context) -> Iterator[tuple[str, Context]]:
         items = self._runs[str(context.system)]
@@ -293,10 +295,10 @@ class OfRuns(Audit):
             yield _FAILED, replace(context, convention=_FAILED)
         if len(self._runs) > 1:
             everyone = "all participants of its own run, not only those in every run"
-            way = everyone if context.shared else "only the participants in every run"
-            yield way, replace(context, shared=not context.shared)
+            description = everyone if context.shared else "only the participants in every run"
+            yield description, replace(context, shared=not context.shared)
         for loss in (loss for loss in LOSSES if loss != context.loss and items.losses is None):
             scaled = (loss, context.loss) == ("abs", "abs_norm") and items.instrument is not None
             plain = f"loss {loss}, not {context.loss}"
-            way = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
-            yield way, replace(context, loss=loss)
+            description = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
+            yield description, replace(context, loss=loss)

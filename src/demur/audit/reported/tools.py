@@ -1,4 +1,4 @@
-"""Figures of other tools: what each would have reported of the same rows, and how it is named."""
+"""Figures of other tools: what each would report of the same rows, and its name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def number_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit], 
 
 
 def range_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit]) -> tuple[float, float] | None:
-    """Between which values a tool's sort may leave a figure; None where ties change nothing."""
+    """The range of a tool's figure over all orders of ties; None where ties change nothing."""
     if KNOWN[name].ties == "plateau":
         return None
     ends = [number_of_tool(name, quantity, rows, ties) for ties in ("best", "worst")]
@@ -47,27 +47,27 @@ def range_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit]) -
 def by_tools(
     context: Context, names: Sequence[str], value: Callable[[Context], float | None], loss: str = ""
 ) -> Iterator[tuple[str, Context]]:
-    """A figure as tools define it, perhaps under another loss, in the words of a cause, with what it is by ours."""
+    """A figure as other tools define it, perhaps under another loss: the cause in words, and the context."""
     known = [name for name in names if context.quantity.name in KNOWN[name].numbers and name != context.convention]
     if loss == context.loss or not known:
         return
     ours = value(replace(context, convention="", loss=loss or context.loss))
-    told = "" if ours is None else f"{IN_OURS} {ours:.6g}"
+    in_ours = "" if ours is None else f"{IN_OURS} {ours:.6g}"
     for name in known:
         yield (
-            f"{THIS_IS}{named(context, name, loss)}{told}",
+            f"{THIS_IS}{named(context, name, loss)}{in_ours}",
             replace(context, convention=name, loss=loss or context.loss),
         )
 
 
 def named(context: Context, name: str, loss: str = "") -> str:
-    """A figure as that of a tool."""
+    """A figure in words, as that of a tool."""
     title = Measure.of(str(context.quantity).replace("coverage@", "coverage@risk=")).title
     return f"the {title} of {name}{loss and f' under the loss {loss}'}"
 
 
 def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context], list[Unit]]) -> str:
-    """Which tools a figure is consistent with, whose sort may leave equal confidences so that it gives this value."""
+    """The tools that can give this value under some order of equal confidences, in words."""
     for loss in dict.fromkeys((context.loss, ERRORS)):
         rows = rows_of(replace(context, loss=loss))
         ranges = {name: range_of_tool(name, context.quantity, rows) for name in TOOLS}
@@ -75,8 +75,8 @@ def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context]
         if fitting:
             (first, (low, high)), *others = fitting.items()
             also = f" (or of {', '.join(name for name, _ in others)})" if others else ""
-            what = f"{named(context, first, '' if loss == context.loss else loss)}: {low:.6g} to {high:.6g}"
-            return f"consistent with {what}, as its sort leaves equal confidences{also}"
+            figure = f"{named(context, first, '' if loss == context.loss else loss)}: {low:.6g} to {high:.6g}"
+            return f"consistent with {figure}, as its sort leaves equal confidences{also}"
     return ""
 
 

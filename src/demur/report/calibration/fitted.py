@@ -1,4 +1,4 @@
-"""A calibration as a page: what was fitted on what, which of its numbers to trust, and the map itself."""
+"""The page of a calibration: what was fitted, how it was validated, and the map itself."""
 
 import math
 
@@ -26,12 +26,12 @@ _POINTS = 121
 
 
 def inputs_in_words(calibration: Calibration) -> str:
-    """The names of what goes in, as a sentence holds them."""
+    """The names of the inputs, joined for a sentence."""
     return " and ".join(isolated(name) for name in calibration.input_names)
 
 
 def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
-    """What the page is about."""
+    """The calibration as the subject of the page."""
     name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
     return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, LOOKS[0].style),)
 
@@ -59,7 +59,7 @@ def fitted(calibration: Calibration) -> Content:
 
 @section("validation", "Which numbers to trust", task="calibration", order=20)
 def validated(calibration: Calibration) -> Content:
-    """The same numbers before, on the data it was fitted on, and on people it had not seen; and which to trust."""
+    """The quality before calibration, in sample and cross-validated, with advice on which to trust."""
     checked, noun = calibration.validation, isolated(calibration.validation.grouped_by)
     columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
     columns["in sample"] = checked.in_sample
@@ -76,13 +76,13 @@ def validated(calibration: Calibration) -> Content:
             "the numbers in sample are better than it will be."
         )
     reasons = {name: reason for quality in columns.values() for name, reason in quality.undefined.items()}
-    ways = {name: "higher" if QUANTITIES[name].better == "higher" else "lower" for name in QUALITY}
+    directions = {name: "higher" if QUANTITIES[name].better == "higher" else "lower" for name in QUALITY}
     return {
         "advice": advice,
         "columns": [*columns],
         "rows": [
-            (name, f"{way} is better", [decimals(getattr(quality, name)) for quality in columns.values()])
-            for name, way in ways.items()
+            (name, f"{better} is better", [decimals(getattr(quality, name)) for quality in columns.values()])
+            for name, better in directions.items()
         ],
         "undefined": [f"{name} is not defined: {reason}" for name, reason in reasons.items()],
     }
@@ -110,7 +110,7 @@ def drawn_map(calibration: Calibration) -> Content | None:
 
 
 def _inputs(calibration: Calibration, name: str) -> Floats | None:
-    """Where the map is looked at: its knots, the range of the input, or where most of the data was."""
+    """The inputs at which the map is drawn: its knots, or a grid over the range of the input."""
     model = calibration.model
     if model.knots:
         return np.array(model.knots) if math.isfinite(model.knots[-1] - model.knots[0]) else None
@@ -121,13 +121,13 @@ def _inputs(calibration: Calibration, name: str) -> Floats | None:
 
 @section("warnings", "Warnings", task="calibration", order=40)
 def warnings(calibration: Calibration) -> tuple[WordedWarning, ...] | None:
-    """What to be careful about, if anything."""
+    """The warnings, if there are any."""
     return calibration.warnings or None
 
 
 @section("methods", "Methods and provenance", task="calibration", order=50)
 def fitting_provenance(calibration: Calibration) -> Content:
-    """What its numbers mean, and what the page carries."""
+    """The definitions of the quality measures, and the embedded file."""
     return {
         "definitions": [definition(QUANTITIES[name]) for name in QUALITY],
         "carried": carried(calibration, "calibrator", calibration.warnings),

@@ -1,4 +1,4 @@
-"""Retrieval on the console: who was counted, what each system finds, how they differ, and where they find nothing."""
+"""Retrieval results as text for a console: population, rankings, differences, and empty decisions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -7,10 +7,10 @@ from demur.errors import shown
 from demur.inference.key import Key
 from demur.report.console import console_text, warnings_text
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
+from demur.report.retrieval.categories import at_depth, cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.detection import decision_counts, selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
-from demur.report.retrieval.places import at_depth, cell, pooled, pooled_and_mean, title
-from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds
+from demur.report.retrieval.rankings import differences_by_category, mean_and_spread, means_over_folds
 from demur.report.text import table, with_interval
 from demur.report.verdict import SIMULTANEOUS, Decision, decide
 from demur.results.study import RetrievalStudy, RetrievalSystem
@@ -22,7 +22,7 @@ _MOST_GRADES = 10
 
 
 def retrieval_text(results: Results, *, verbose: bool = False) -> str:
-    """The report, as lines: systems side by side, or with `verbose` every pooled number of each."""
+    """The report as text: systems side by side, or with `verbose` every pooled number of each."""
     study, drawn = results.retrieval, results.study.bootstrap
     lines = [f"file: {shown(file.path)}" for file in study.inputs]
     counts = f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
@@ -46,16 +46,16 @@ def retrieval_text(results: Results, *, verbose: bool = False) -> str:
 
 
 def _sampled(study: RetrievalStudy) -> str:
-    """What the queries are about; nothing where each is a post of its own that asks the same."""
+    """How many posts and criteria the queries are from; empty where each query is a post of its own."""
     if len(study.criteria) > 1:
         return f" of {study.posts} posts and {len(study.criteria)} criteria"
     return "" if study.posts == study.queries else f" of {study.posts} posts"
 
 
 def _about_judgments(study: RetrievalStudy) -> Iterator[str]:
-    """What graded judgments count for, and which ranges results are held against; nothing where there are none."""
+    """The grades and what they count for, and the reference ranges; nothing where there are none."""
     if study.judgments:
-        grades = ", ".join(f"{each.grade} ({each.ids} ids)" for each in study.judgments[:_MOST_GRADES])
+        grades = ", ".join(f"{judged.grade} ({judged.ids} ids)" for judged in study.judgments[:_MOST_GRADES])
         more = len(study.judgments) - _MOST_GRADES
         yield f"graded judgments: {grades}{f' and {more} more' if more > 0 else ''}; they are the gains of the nDCG"
         level = study.settings.relevance_level
@@ -65,22 +65,23 @@ def _about_judgments(study: RetrievalStudy) -> Iterator[str]:
 
 
 def _at_a_glance(results: Results) -> list[Key]:
-    """The ranking numbers a reader looks at first: those that were chosen, or all at the depth of the verdict."""
+    """The main ranking numbers: those that were chosen, or all at the depth of the verdict."""
     rows = pooled(results, results.systems[0], "ranking", "with_gold")
     return [row.key for row in rows if at_depth(results, row.key)]
 
 
 def _columns(results: Results, keys: Iterable[Key], head: str) -> Iterator[str]:
-    """Numbers of all systems side by side, with where they fall among the ranges asked for."""
+    """Numbers of all systems side by side, with their position in the reference ranges."""
     rows = [(head, *(system.label for system in systems_of(results)))]
     for key in keys:
         cells = [pooled_and_mean(results, replace(key, system=name)) for name in results.systems]
-        rows.append((f"  {title(key)}", *(f"{number} ({place})" if place else number for number, _, place in cells)))
+        texts = (f"{number} ({position})" if position else number for number, _, position in cells)
+        rows.append((f"  {title(key)}", *texts))
     yield from table(rows)
 
 
 def _against_baseline(results: Results) -> Iterator[str]:
-    """How the other systems differ from the baseline, and for whom that speaks."""
+    """The differences of the other systems from the baseline, and what they decide."""
     pairs = pairs_of(results)
     if not pairs:
         return
@@ -89,15 +90,15 @@ def _against_baseline(results: Results) -> Iterator[str]:
         cells = []
         for pair in pairs:
             difference = replace(key, system=pair.other.system, minus=pair.minus)
-            says, note = _says(decide(results, difference), difference.system)
-            cells.append(f"{cell(results, results.get(difference))} {says}".rstrip())
+            words, note = _decision_words(decide(results, difference), difference.system)
+            cells.append(f"{cell(results, results.get(difference))} {words}".rstrip())
             notes |= {note: None} if note else {}
         rows.append((f"  {title(key)}", *cells))
     yield from ("", *table(rows), *(f"  {note}" for note in notes))
 
 
-def _says(decision: Decision, system: str) -> tuple[str, str]:
-    """What a difference says of a system in a word, and what has to be added to it."""
+def _decision_words(decision: Decision, system: str) -> tuple[str, str]:
+    """What a difference decides about a system in a word, and the note that explains it."""
     if decision.winner is not None:
         word = "better" if decision.winner == system else "worse"
         return (f"looks {word}", f"looks better or worse: {decision.doubt}") if decision.doubt else (word, "")
@@ -107,7 +108,7 @@ def _says(decision: Decision, system: str) -> tuple[str, str]:
 
 
 def _nothing_to_find(results: Results) -> Iterator[str]:
-    """Abstaining: how well systems know where there is nothing; left out where everything has gold and a list."""
+    """How well systems detect queries without evidence; nothing where all queries have gold and lists."""
     study, first = results.retrieval, results.systems[0]
     without = study.queries - study.with_gold
     forecasts = [row for name in results.systems for row in pooled(results, name, "forecasts")]
@@ -144,7 +145,7 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
     if study.folds:
         yield f"  over {len(study.folds)} folds, mean ± std (ddof 0)"
         means = means_over_folds(results, name)
-        listed = [(f"    {title(mean.key)}", place.words, mean_and_spread(mean)) for place, mean in means]
+        listed = [(f"    {title(mean.key)}", category.words, mean_and_spread(mean)) for category, mean in means]
         yield from table([("", "over", "mean ± std"), *listed])
 
 
@@ -182,7 +183,7 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
 def _differences(results: Results, pair: Pair) -> Iterator[str]:
     yield f"{shown(pair.other.system)} − {shown(pair.baseline.system)}, on the same queries"
     rows = [("", "over", "difference", "")]
-    for place, differences in differences_by_place(results, pair).items():
-        over = f"{place.words}, micro" if place.family in ("ranking", "forecasts") else place.words
+    for category, differences in differences_by_category(results, pair).items():
+        over = f"{category.words}, micro" if category.family in ("ranking", "forecasts") else category.words
         rows += [(f"  {title(row.key)}", over, with_interval(results, row), side_of_zero(row)) for row in differences]
     yield from table(rows)

@@ -1,4 +1,4 @@
-"""No-evidence detection and what is shown: probabilities, thresholds, the gate's curve, decisions, selections."""
+"""Sections on no-evidence detection and on selections: probabilities, thresholds, the gate, decisions."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.report.names import systems_of
-from demur.report.retrieval.places import by_place, cell, chance_numbers, pooled, pooled_and_mean, title
+from demur.report.retrieval.categories import by_category, cell, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
 from demur.report.text import three
 from demur.results.study import RetrievalSystem
@@ -24,7 +24,7 @@ _MOST_BREACHES = 50
 
 @section("detection", "No evidence here", task="retrieval", order=50)
 def detection(results: Results) -> Content:
-    """How well the systems know where there is nothing; systems that share their probabilities are listed together."""
+    """How well the systems detect queries without evidence; systems with the same probabilities are merged."""
     first = pooled(results, results.systems[0], "decision")
     decisions = []
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
@@ -33,12 +33,12 @@ def detection(results: Results) -> Content:
     shared: dict[tuple[str, ...], list[str]] = {}
     for name in results.systems:
         shared.setdefault(chance_numbers(results, name, "forecasts", "curve"), []).append(name)
-    told = [_probabilities(results, names) for numbers, names in shared.items() if numbers]
-    return {"probabilities": told, "columns": [title(row.key) for row in first], "decisions": decisions}
+    probabilities = [_probabilities(results, names) for numbers, names in shared.items() if numbers]
+    return {"probabilities": probabilities, "columns": [title(row.key) for row in first], "decisions": decisions}
 
 
 def decision_counts(system: RetrievalSystem) -> str:
-    """How often "no evidence here" is right, wrong and missed; nothing where the file is too early to say."""
+    """The counts of right, wrong and missed "no evidence here" decisions; empty for an early file without them."""
     counts = system.empty_decision
     if counts is None:
         return ""
@@ -59,7 +59,7 @@ def _probabilities(results: Results, names: list[str]) -> Content:
 
 
 def thresholds(rows: list[Estimate]) -> Iterator[tuple[str, str | None, str, str]]:
-    """Of each rate of false alarms: the probability that keeps it, if a finite one does, and both rates there."""
+    """For each false positive rate: the threshold that keeps to it, if a finite one does, and both rates there."""
     for row in rows:
         measure = Measure.of(row.key.quantity)
         if measure.quantity.parameter is not None:
@@ -77,14 +77,14 @@ def _curve(results: Results, system: str) -> str | None:
 
 
 def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
-    """The numbers of what a system shows, by what chooses it: the system itself, or a policy."""
-    places = by_place(results.where(system=system, group=None, minus=None)).items()
-    return {place.policy or "as selected": rows for place, rows in places if place.family == "selection"}
+    """The selection numbers of a system, by policy; "as selected" is its own selection."""
+    categories = by_category(results.where(system=system, group=None, minus=None)).items()
+    return {category.policy or "as selected": rows for category, rows in categories if category.family == "selection"}
 
 
 @section("shown", "What is shown", task="retrieval", order=60)
 def what_is_shown(results: Results) -> Content | None:
-    """Selections and policies side by side, and which break the bounds; nothing where nothing is selected."""
+    """Selections and policies side by side, and which break the bounds; None without selections."""
     columns, rows, breaches = list[str](), list[Any](), list[Any]()
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
         for chosen_by, numbers in selections_of(results, system.name).items():

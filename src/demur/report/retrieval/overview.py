@@ -1,4 +1,4 @@
-"""Retrieval at a glance: the verdict in words and a picture, who was counted, and how the numbers were made."""
+"""The overview of retrieval results: the verdict in words and a picture, the lists, and the methods."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ from demur.inference.key import Key
 from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import quantities
 from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warnings
-from demur.report.retrieval.places import a_title, chance_numbers, primary, primary_difference, title
+from demur.report.retrieval.categories import a_title, chance_numbers, primary, primary_difference, title
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import UNDEFINED, interval_row, level_of, shown_interval, with_interval
 from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide
@@ -32,7 +32,7 @@ _BEAR_ON_THE_VERDICT = (
 
 
 def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
-    """What the results say of the rankings where there is evidence; `named` is how a sentence calls a system."""
+    """The verdict on the rankings where there is evidence; `named` formats the name of a system."""
     study, names = results.retrieval, {name: named(name) for name in results.systems}
     silent = [names[system.name] for system in study.systems if system.abstained == study.queries]
     failures = tuple(f"{name} returned nothing for any query: every ranking number of it is 0." for name in silent)
@@ -49,7 +49,7 @@ def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
         reason = results.why_nothing_decides
         headline = f"No conclusion: {reason}." if reason else _comparison(results, names)
 
-    def whose(warning: ResultWarning) -> str:
+    def system_name(warning: ResultWarning) -> str:
         system = warning.about.system
         return "" if system is None or warning.about.confidence is not None else names[system]
 
@@ -57,7 +57,7 @@ def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
     sentences = [f"Of {study.queries} queries {study.with_gold} ({share:.1%}) have evidence to find."]
     if judged and study.baseline is not None:
         sentences += _differences(results, names)
-    warnings = bearing_warnings(results, results.warnings, _BEAR_ON_THE_VERDICT, whose)
+    warnings = bearing_warnings(results, results.warnings, _BEAR_ON_THE_VERDICT, system_name)
     return Verdict(headline, (*sentences, *_detection(results, names)), failures, (*warnings,))
 
 
@@ -77,21 +77,21 @@ def _comparison(results: Results, names: Mapping[str, str]) -> str:
         group = undecided if winner is None else above if winner == pair.other.system else below
         group.append(names[pair.other.system])
     if not (above or below):
-        whom, or_worse = ("Neither", "") if len(pairs) == 1 else ("No", f" or worse than {base}")
-        return f"{whom} system is shown to rank the evidence better{or_worse}."
+        subject, or_worse = ("Neither", "") if len(pairs) == 1 else ("No", f" or worse than {base}")
+        return f"{subject} system is shown to rank the evidence better{or_worse}."
     if len(pairs) == 1:
         winner, loser = (above[0], base) if above else (base, below[0])
         if few or doubt:
-            why = "too few posts stand behind that" if few else doubt
-            return f"{winner} looks better at ranking the evidence, but {why}."
+            reason = "too few posts stand behind that" if few else doubt
+            return f"{winner} looks better at ranking the evidence, but {reason}."
         return f"{winner} ranks the evidence better than {loser}."
     groups = {f"better than {base}": above, f"worse than {base}": below, "not shown to differ": undecided}
-    text = "; ".join(f"{what}: {', '.join(members)}" for what, members in groups.items() if members)
+    text = "; ".join(f"{label}: {', '.join(members)}" for label, members in groups.items() if members)
     return f"Ranking of the evidence, {text}{'; too few posts stand behind that' if few or doubt else ''}."
 
 
 def _differences(results: Results, names: Mapping[str, str]) -> Iterator[str]:
-    """What the baseline reaches, and what the first others do."""
+    """Sentences on the baseline, and on the differences of the first other systems."""
     pairs = pairs_of(results)
     base = primary(results, pairs[0].baseline.system)
     start = f"Where there is evidence {names[base.system]} reaches {a_title(base)} of {_reached(results, base)} and "
@@ -114,7 +114,7 @@ def _differences(results: Results, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _detection(results: Results, names: Mapping[str, str]) -> Iterator[str]:
-    """How well probabilities tell where there is evidence: once where all systems share them."""
+    """Sentences on the AUROC of the probabilities: one where all systems share them."""
     rows = [row for row in results.where(quantity="auroc", group=None, minus=None) if not math.isnan(row.value)]
     if any(row.by_convention for row in rows):
         nothing = "there is nothing to detect, and AUROC and rates are conventions"
@@ -123,19 +123,19 @@ def _detection(results: Results, names: Mapping[str, str]) -> Iterator[str]:
     different = {chance_numbers(results, row.key.system, "forecasts") for row in rows}
     shared = len(rows) == len(results.systems) and len(different) == 1
     for row in rows[: 1 if shared else _MOST_SENTENCES]:
-        whose = "The probability" if shared else f"The probability of {names[row.key.system]}"
+        subject = "The probability" if shared else f"The probability of {names[row.key.system]}"
         number = with_interval(results, row)
-        yield f"{whose} tells queries with evidence from those without with an AUROC of {number}."
+        yield f"{subject} tells queries with evidence from those without with an AUROC of {number}."
 
 
 def open_question(results: Results, key: Key) -> str:
-    """Why a difference speaks for no system; of a number that is no better either way, on which side of 0 it is."""
+    """Why a difference favours no system, or on which side of 0 it is where neither direction is better."""
     reason = decide(results, key).reason or results.why_nothing_decides
     return reason or side_of_zero(results.get(key)) or "there is no interval"
 
 
 def side_of_zero(difference: Estimate | None) -> str:
-    """Where the interval of a difference is that decides, if there is one."""
+    """On which side of 0 the deciding interval of a difference is; empty without one."""
     interval = None if difference is None else difference.simultaneous or difference.recommended
     if interval is None:
         return ""
@@ -153,8 +153,8 @@ def retrieval_overview(results: Results) -> Content:
         "interval": level_of(results) if results.study.bootstrap else "nothing resampled",
         "scale": scale_strip(SHARES),
         "rows": [
-            (words, system, *drawn_number(results, replace(each, system=system.system), system))
-            for each, words in titles.items()
+            (words, system, *drawn_number(results, replace(number, system=system.system), system))
+            for number, words in titles.items()
             for system in systems_of(results)
         ],
     }
@@ -163,7 +163,7 @@ def retrieval_overview(results: Results) -> Content:
 def drawn_number(
     results: Results, key: Key, system: NamedSystem, ranges: Mapping[str, tuple[float, float]] = MappingProxyType({})
 ) -> tuple[str, str]:
-    """A number of a system drawn on a scale from 0 to 1, before ranges it is held against, and in words."""
+    """A number of a system drawn on a scale from 0 to 1 with reference ranges, and as text."""
     estimate = results.get(key)
     if estimate is None or math.isnan(estimate.value):
         empty = value_strip(IntervalRow(system.label, system.style, None), SHARES, ranges)
@@ -174,13 +174,13 @@ def drawn_number(
 
 @section("counted", "Who was counted", task="retrieval", order=20)
 def lists_returned(results: Results) -> list[tuple[NamedSystem, RetrievalSystem]]:
-    """What each system returned for the queries that were counted."""
+    """The counts of what each system returned."""
     return [*zip(systems_of(results), results.retrieval.systems, strict=True)]
 
 
 @section("methods", "Methods and provenance", task="retrieval", order=90)
 def retrieval_provenance(results: Results) -> Content:
-    """How the results came about."""
+    """Definitions, interval methods, and the embedded file."""
     methods = [
         f"{row.recommended.method}{' (differences)' if row.key.minus else ''}"
         for row in results.where(group=None)

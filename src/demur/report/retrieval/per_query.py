@@ -1,4 +1,4 @@
-"""One row for each system and query, with every metric of that query alone: for analyses of one's own."""
+"""The per-query table: one row per system and query with every metric, for further analysis."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ Columns = Mapping[str, list[Any]]
 
 
 def per_query_columns(systems: Mapping[str, Rankings], settings: RetrievalSettings) -> dict[str, list[Any]]:
-    """The table by column: whose row it is, what there was to find and to see, and every metric; None if undefined.
+    """The per-query table as columns: identity, counts and every metric; None where undefined.
 
     `gold` counts the relevant ids, `candidates` those returned. The mean over the rows of a system is the number over
     all queries, the mean over the rows with any gold the number over the queries with gold.
@@ -30,18 +30,19 @@ def per_query_columns(systems: Mapping[str, Rankings], settings: RetrievalSettin
     {'system': ['mine', 'mine'], 'post_id': ['p', 'q'], 'criterion_id': ['all', 'all'], 'gold': [1, 0],
      'candidates': [2, 0], 'mrr': [0.5, 0.0], 'precision@2': [0.5, 0.0]}
     """
-    made = [RetrievalRows(name, facts.at_level(settings.relevance_level), settings) for name, facts in systems.items()]
-    parts = [_facts_of(each) for each in made]
-    metrics: list[Mapping[Measure, Floats]] = [{**each.values, **each.selections} for each in made]
+    level = settings.relevance_level
+    by_system = [RetrievalRows(name, facts.at_level(level), settings) for name, facts in systems.items()]
+    parts = [_facts_of(rows) for rows in by_system]
+    metrics: list[Mapping[Measure, Floats]] = [{**rows.values, **rows.selections} for rows in by_system]
     for part, columns in zip(parts, metrics, strict=True):
         part |= {str(measure): column.tolist() for measure, column in columns.items()}
     names = dict.fromkeys(name for part in parts for name in part)
     return {name: [cell for part in parts for cell in part.get(name, [None] * len(part["system"]))] for name in names}
 
 
-def _facts_of(made: RetrievalRows) -> dict[str, list[Any]]:
-    rankings = made.rankings
-    name = made.name.encode("utf-8", "surrogateescape").decode()  # typed where the locale is another
+def _facts_of(rows: RetrievalRows) -> dict[str, list[Any]]:
+    rankings = rows.rankings
+    name = rows.name.encode("utf-8", "surrogateescape").decode()  # typed under another locale
     columns: dict[str, list[Any]] = {
         "system": [name] * len(rankings),
         "post_id": [rankings.post_ids[post] for post in rankings.post.tolist()],
@@ -54,7 +55,7 @@ def _facts_of(made: RetrievalRows) -> dict[str, list[Any]]:
 
 
 def _csv(columns: Columns) -> bytes:
-    """Text that a spreadsheet would take for a formula is made text by an apostrophe; undefined is empty."""
+    """CSV, with an apostrophe before text that a spreadsheet would take for a formula; undefined is empty."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(columns)
@@ -82,11 +83,11 @@ _WRITERS: dict[str, Callable[[Columns], bytes]] = {".csv": _csv, ".jsonl": _json
 
 
 def check_per_query_path(path: Path) -> None:
-    """Refuse a file of a kind that is not written, before anything is computed."""
+    """Refuse an unsupported file type before anything is computed."""
     if path.suffix.lower() not in _WRITERS:
         raise UserError(f"--per-query {literal(str(path))}, expected a file that ends in {', '.join(_WRITERS)}")
 
 
 def per_query_bytes(path: Path, columns: Columns) -> bytes:
-    """The table as the file is written, by the ending of its name."""
+    """The content of the file, in the format of its suffix."""
     return _WRITERS[path.suffix.lower()](columns)

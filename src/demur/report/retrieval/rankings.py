@@ -1,4 +1,4 @@
-"""Rankings compared: every system and its difference from the baseline, criterion by criterion, and over folds."""
+"""Sections on rankings: all systems, differences from the baseline, criteria and folds."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,8 +10,16 @@ from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
+from demur.report.retrieval.categories import (
+    NumberCategory,
+    at_depth,
+    by_category,
+    cell,
+    pooled,
+    pooled_and_mean,
+    title,
+)
 from demur.report.retrieval.overview import SHARES, drawn_number, open_question
-from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
 from demur.report.text import UNDEFINED, decimals, shown_interval
 from demur.report.verdict import Difference, decide
@@ -33,7 +41,7 @@ def rankings_compared(results: Results) -> list[Content]:
 
 
 def _population(results: Results, among: str, queries: int) -> Content:
-    """The numbers over some of the queries, drawn and listed."""
+    """The numbers over one population of queries, drawn and listed."""
     keys = [row.key for row in pooled(results, results.systems[0], "ranking", among)]
     figures = results.retrieval.reference_ranges if among == "with_gold" else ()
     ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
@@ -61,11 +69,11 @@ def _population(results: Results, among: str, queries: int) -> Content:
 
 
 def _takeaway(results: Results, keys: list[Key]) -> str:
-    """Of how many numbers each system has the highest, whether or not that is shown to be more than chance."""
+    """For how many numbers each system has the highest value, whether or not it is significant."""
     highest = []
     for key in keys:
-        found = {system.name: results.get(replace(key, system=system.system)) for system in systems_of(results)}
-        values = {name: row.value for name, row in found.items() if row is not None and not math.isnan(row.value)}
+        estimates = {system.name: results.get(replace(key, system=system.system)) for system in systems_of(results)}
+        values = {name: row.value for name, row in estimates.items() if row is not None and not math.isnan(row.value)}
         best = [name for name, value in values.items() if value == max(values.values())]
         highest += best if len(values) > 1 and len(best) == 1 else []
     counts = [f"{name} in {highest.count(name)}" for name in dict.fromkeys(highest)]
@@ -113,23 +121,23 @@ def folds(results: Results) -> Content | None:
         return None
     listed = names if len(names) <= _MOST_FOLDS else ()
 
-    def row(place: Place, mean: Estimate) -> tuple[str, str, str, str, list[str]]:
+    def row(category: NumberCategory, mean: Estimate) -> tuple[str, str, str, str, list[str]]:
         pooled = cell(results, results.get(replace(mean.key, group=None)))
         by_fold = [results.get(replace(mean.key, group=Group("fold", name))) for name in listed]
-        values = [decimals(each.value if each else None) for each in by_fold]
-        return place.title, title(mean.key), pooled, mean_and_spread(mean), values
+        values = [decimals(number.value if number else None) for number in by_fold]
+        return category.title, title(mean.key), pooled, mean_and_spread(mean), values
 
     rows = [
-        [row(place, mean) for place, mean in means_over_folds(results, system) if at_depth(results, mean.key)]
+        [row(category, mean) for category, mean in means_over_folds(results, system) if at_depth(results, mean.key)]
         for system in results.systems
     ]
     return {"count": len(names), "names": listed, "rows": rows} if any(rows) else None
 
 
-def means_over_folds(results: Results, system: str) -> Iterator[tuple[Place, Estimate]]:
-    """Every mean over folds of a system, and where it is listed."""
-    for place, means in by_place(results.where(system=system, group=Group("fold"), minus=None)).items():
-        yield from ((place, mean) for mean in means)
+def means_over_folds(results: Results, system: str) -> Iterator[tuple[NumberCategory, Estimate]]:
+    """Every mean over folds of a system, with its category."""
+    for category, means in by_category(results.where(system=system, group=Group("fold"), minus=None)).items():
+        yield from ((category, mean) for mean in means)
 
 
 def mean_and_spread(mean: Estimate) -> str:
@@ -143,34 +151,35 @@ def system_differences(results: Results) -> list[Content] | None:
     return [_against(results, pair) for pair in pairs_of(results)] or None
 
 
-def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estimate]]:
-    """The differences of a system from the baseline; means over criteria are in the file alone."""
-    return by_place(results.where(system=pair.other.system, group=None, minus=pair.minus))
+def differences_by_category(results: Results, pair: Pair) -> dict[NumberCategory, list[Estimate]]:
+    """The differences of a system from the baseline by category; means over criteria are only in the file."""
+    return by_category(results.where(system=pair.other.system, group=None, minus=pair.minus))
 
 
 def _against(results: Results, pair: Pair) -> Content:
-    """One system against the baseline, drawn at the depth of the verdict; of many systems other depths are counted."""
+    """One system against the baseline, drawn at the depth of the verdict; with many systems others are only counted."""
     names, drawn, others = [pair.baseline.label, pair.other.label], dict[str, Content](), list[tuple[str, Difference]]()
-    places = differences_by_place(results, pair)
-    for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
-        better, row = _difference(results, pair, place, estimate)
+    categories = differences_by_category(results, pair).items()
+    for category, estimate in ((category, row) for category, members in categories for row in members):
+        better, row = _difference(results, pair, category, estimate)
         if not row.panel or not at_depth(results, estimate.key):
-            others.append((place.title, row))
+            others.append((category.title, row))
             continue
         first, second = names if better == "higher" else names[::-1]
-        ways = f"← {first} is better · {second} is better →"
-        drawn.setdefault(row.panel, {"heading": place.title, "ways": ways, "members": []})["members"].append(row)
+        directions = f"← {first} is better · {second} is better →"
+        panel = drawn.setdefault(row.panel, {"heading": category.title, "ways": directions, "members": []})
+        panel["members"].append(row)
     for panel in drawn.values():
         frame = around_zero(row.drawn for row in panel["members"])
         panel["rows"] = [(row, difference_strip(row.drawn, frame)) for row in panel["members"]]
         panel["scale"] = scale_strip(frame)
-    kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
-    shown = {"panels": [*drawn.values()], "others": kept, "more": len(others) - len(kept)}
+    listed = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
+    shown = {"panels": [*drawn.values()], "others": listed, "more": len(others) - len(listed)}
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 
 
-def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> tuple[str, Difference]:
-    """Which way the number is better, if either, and its difference; a draw in which both are equal counts half."""
+def _difference(results: Results, pair: Pair, category: NumberCategory, estimate: Estimate) -> tuple[str, Difference]:
+    """The direction in which the number is better, if any, and its difference; ties among draws count half."""
     quantity, decision = Measure.of(estimate.key.quantity).quantity, decide(results, estimate.key)
     better = quantity.better if quantity.judged else "neither"
     above, shares = (1 + estimate.above - estimate.below) / 2, (UNDEFINED, UNDEFINED)
@@ -179,5 +188,5 @@ def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) 
         shares = (f"{baseline:.1%}", f"{other:.1%}")
     winner, name, interval = decision.winner, title(estimate.key), shown_interval(results, estimate)
     says = open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better"
-    panel = "" if better == "neither" else f"{place} {better}"
+    panel = "" if better == "neither" else f"{category} {better}"
     return better, Difference(panel, name, estimate, interval, decision, says, pair, shares)

@@ -1,4 +1,4 @@
-"""Beside others: raters and published points, and handing over to a rater."""
+"""The section on raters, published points, and handing over to a rater."""
 
 import math
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _LONGEST = 16  # letters of a name in a picture
 
 @section("beside", "Beside others", task="selective", order=50)
 def beside(results: Results) -> Content | None:
-    """Tables and sentences of every confidence; nothing where nobody stands beside the systems."""
+    """Pictures, sentences and tables of every confidence; None without raters and points."""
     points = results.selective.external_points
     if not points:
         return None
@@ -64,18 +64,18 @@ def _curves(results: Results, confidence: str) -> list[RiskCurve]:
 
 
 def _points(results: Results, confidence: str) -> Iterator[OutsidePoint]:
-    """Each point as its row of the table has it."""
+    """Each rater and point as drawn, with the numbers of its table row."""
     points = results.selective.external_points or ()
     labels = map(isolated, shortened([point.name for point in points], _LONGEST))
     for label, point in zip(labels, points, strict=True):
-        there = [
+        risks = [
             (system.style, results[system_key(point.name, system.system, confidence)].value)
             for system in systems_of(results)
         ]
-        known = [(style, risk) for style, risk in there if not math.isnan(risk)]
+        defined = [(style, risk) for style, risk in risks if not math.isnan(risk)]
         numbers = (results[Key(point.name, name)] for name in ("cmax", "risk"))
         across, up = (ends_of(shown_interval(results, number)) for number in numbers)
-        yield OutsidePoint(label, point.kind, point.coverage, point.risk, across, up, known)
+        yield OutsidePoint(label, point.kind, point.coverage, point.risk, across, up, defined)
 
 
 def _handover_drawn(results: Results, system: NamedSystem, rater: str, curve: HandoverCurve) -> str:
@@ -86,7 +86,7 @@ def _handover_drawn(results: Results, system: NamedSystem, rater: str, curve: Ha
 
 
 def _handover(curve: HandoverCurve) -> list[tuple[str, ...]]:
-    """The points of a hand-over curve, the rater alone first; none of a curve with very many."""
+    """The points of a hand-over curve, the rater alone first; none if there are very many."""
     if len(curve.share) > _MOST_ROWS:
         return []
     rows: list[tuple[str, ...]] = []

@@ -1,4 +1,4 @@
-"""Closer: the numbers item by item, and the cases to look at, by their names alone."""
+"""Sections on single items, and on cases to review, by name only."""
 
 import math
 
@@ -25,9 +25,9 @@ def item_numbers(results: Results) -> dict[tuple[str, str], Numbers]:
 
 @section("items", "By item", task="selective", order=80)
 def by_item(results: Results) -> Content | None:
-    """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many.
+    """The coverage, risk, bias and counts of every item, which do not depend on the confidence.
 
-    None where no item has two units, as with questions that each belong to one document: there is nothing to average.
+    None where no item has two units, as with questions that each belong to one document.
     """
     table = item_numbers(results)
     if all(numbers["units"] < _SEVERAL for numbers in table.values()):
@@ -46,27 +46,27 @@ def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCe
         return (UNDEFINED, ""), (UNDEFINED, ""), (UNDEFINED, ""), UNDEFINED
     few = numbers["answered"] < FEW
     share, risk, bias = numbers["cmax"], numbers["risk"], numbers["bias"]
-    signed = f"{bias:+.3f}" if round(bias, 3) else "0.000"  # no sign on what is nothing to the digits shown
-    way = "above" if bias > 0 else "below"
+    signed = f"{bias:+.3f}" if round(bias, 3) else "0.000"  # 0 has no sign
+    direction = "above" if bias > 0 else "below"
     nothing = (UNDEFINED, "few")
     return (
         (f"{share:.1%}", shade("coverage", share, few=numbers["units"] < FEW)),
         nothing if math.isnan(risk) else (f"{risk:.3f}", shade("risk", risk / most["risk"], few=few)),
-        nothing if math.isnan(bias) else (signed, shade(way, abs(bias) / most["bias"], few=few)),
+        nothing if math.isnan(bias) else (signed, shade(direction, abs(bias) / most["bias"], few=few)),
         f"{numbers['answered']:.0f} of {numbers['units']:.0f}",
     )
 
 
 @section("cases", "Cases", task="selective", order=85)
 def cases(results: Results) -> Content:
-    """Cases to review: the first of each list, and how many more; `cut` where only that there may be more is known."""
+    """Cases to review: the first of each list, and how many more; `cut` where there may be more."""
     study, systems = results.selective, systems_of(results)
     needless = [
         {"system": system, "cases": cases.first, "more": cases.count - len(cases.first)}
         for system, counts in zip(systems, study.systems, strict=True)
         if (cases := counts.needless_abstentions)
     ]
-    errors = {(each.system, each.confidence): each.cases for each in study.confident_errors}
+    errors = {(group.system, group.confidence): group.cases for group in study.confident_errors}
     most = MOST_CASES if shown_in_full(results) == study.confidences else _FEW_CASES
     listed = [
         [(system, errors.get((system.system, name), ())[:most]) for system in systems] for name in study.confidences
@@ -85,9 +85,10 @@ def cases(results: Results) -> Content:
 
 
 def _failed_of(results: Results) -> str:
-    """How many failed in each system, and whether some of the names are not in all of them."""
+    """The number of failures of each system, and of clusters that are not in all systems."""
     study = results.selective
-    first, *others = [(named.name, each.failed) for named, each in zip(systems_of(results), study.systems, strict=True)]
+    failures = zip(systems_of(results), study.systems, strict=True)
+    first, *others = [(named.name, counts.failed) for named, counts in failures]
     counts = ", ".join([f"{first[0]} failed on {first[1]}", *(f"{name} on {failed}" for name, failed in others)])
     left_out = len(study.failed) - study.clusters_failed
     more = f" {left_out} more are in one run alone, and left out of the comparison." if left_out > 0 else ""

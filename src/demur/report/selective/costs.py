@@ -1,4 +1,4 @@
-"""What an error and a silence cost: the cheapest threshold at each price of an abstention."""
+"""The section on costs: the cheapest threshold at each price of an abstention."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from demur.results.table import Results
 
 @section("costs", "What an error and a silence cost", task="selective", order=60)
 def costs(results: Results) -> Content | None:
-    """Tables and sentences of every confidence; nothing where no price was asked for."""
+    """Pictures, sentences and tables of every confidence; None without prices."""
     if not results.selective.abstention_costs:
         return None
     systems = systems_of(results)
@@ -37,23 +37,23 @@ def costs(results: Results) -> Content | None:
 
 
 def _lines(results: Results, confidence: str) -> Iterator[CostLine]:
-    """What is drawn of each system: its lowest cost at every price, and the prices that were asked for."""
+    """The cost line of each system: its lowest cost at every price, and the requested prices."""
     systems = systems_of(results)
     for system in systems:
         label = system.label if len(systems) > 1 else ""
-        asked = [*_asked(results, system, confidence)]
-        yield cost_line(results.curves[system.system, confidence], label, system.style, asked)
+        requested = [*_requested_prices(results, system, confidence)]
+        yield cost_line(results.curves[system.system, confidence], label, system.style, requested)
 
 
-def _asked(results: Results, system: NamedSystem, confidence: str) -> Iterator[AskedPrice]:
+def _requested_prices(results: Results, system: NamedSystem, confidence: str) -> Iterator[AskedPrice]:
     for price in results.selective.abstention_costs or ():
         cost = results.get(Key(system.system, f"{COST}@{price}", confidence))
         if cost is not None and not math.isnan(cost.value):
             yield float(price_of(price)), cost.value, ends_of(shown_interval(results, cost))
 
 
-def cost_line(record: CurveRecord, label: str, style: str, asked: Sequence[AskedPrice] = ()) -> CostLine:
-    """The lowest cost at every price, from where the cheapest threshold moves: a price more costs what is declined."""
+def cost_line(record: CurveRecord, label: str, style: str, requested: Sequence[AskedPrice] = ()) -> CostLine:
+    """The lowest cost as a function of the price: between switches its slope is the share declined."""
     coverages = dict(zip(record.curve.threshold, record.curve.coverage, strict=True))
     vertices, answered = [(0.0, 0.0)], 0.0
     for switch in record.switches or ():
@@ -61,7 +61,7 @@ def cost_line(record: CurveRecord, label: str, style: str, asked: Sequence[Asked
         vertices.append((price, _further(vertices[-1], price, answered)))
         answered = 0.0 if threshold is None else coverages[threshold]
     of_all = vertices[-1][1] - vertices[-1][0] * (1 - answered)
-    return CostLine(label, style, [*vertices, (1.0, _further(vertices[-1], 1.0, answered))], of_all, asked)
+    return CostLine(label, style, [*vertices, (1.0, _further(vertices[-1], 1.0, answered))], of_all, requested)
 
 
 def _further(vertex: tuple[float, float], price: float, answered: float) -> float:

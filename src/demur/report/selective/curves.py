@@ -1,4 +1,4 @@
-"""Comparisons of answers: paired differences, and every confidence side by side."""
+"""Sections on paired differences, and on the confidences side by side."""
 
 import math
 
@@ -20,12 +20,12 @@ Records = dict[NamedSystem, CurveRecord]
 
 
 def _records(results: Results, confidence: str) -> Records:
-    return {each: results.curves[each.system, confidence] for each in systems_of(results)}
+    return {system: results.curves[system.system, confidence] for system in systems_of(results)}
 
 
 @section("differences", "Paired differences", task="selective", order=30)
 def forests(results: Results) -> Content | None:
-    """The forests of every confidence, each other system minus the baseline; nothing where nothing is compared."""
+    """The differences of every confidence, each other system minus the baseline; None for a single system."""
     pairs, confidences = pairs_of(results), results.selective.confidences
     if not pairs:
         return None
@@ -53,24 +53,24 @@ def _forest(results: Results, confidence: str, pair: Pair) -> Content:
         "risk": ("Risk at a coverage", better),
         "coverage": ("Share of the items answered", f"← {base} answers more · {other} answers more →"),
     }
-    known = [row for row in rows if not math.isnan(row.estimate.value)]
+    defined = [row for row in rows if not math.isnan(row.estimate.value)]
     drawn = [
-        (heading, ways, _panel([row for row in known if row.panel == name]))
-        for name, (heading, ways) in panels.items()
-        if any(row.panel == name for row in known)
+        (heading, directions, _panel([row for row in defined if row.panel == name]))
+        for name, (heading, directions) in panels.items()
+        if any(row.panel == name for row in defined)
     ]
-    unknown = [f"{row.name}: {row.says}" for row in rows if row not in known]
-    return {"pair": pair, "panels": drawn, "unknown": unknown, "takeaway": _takeaway(known)}
+    undefined = [f"{row.name}: {row.says}" for row in rows if row not in defined]
+    return {"pair": pair, "panels": drawn, "unknown": undefined, "takeaway": _takeaway(defined)}
 
 
 def _panel(rows: list[Difference]) -> Content:
-    """Differences on one scale, each as a row with what it says."""
+    """Differences on one scale, one row each."""
     frame = around_zero(row.drawn for row in rows)
     return {"scale": scale_strip(frame), "rows": [(row, difference_strip(row.drawn, frame)) for row in rows]}
 
 
 def _takeaway(rows: list[Difference]) -> str:
-    """How many of the differences speak for whom."""
+    """How many of the differences favour each system."""
     judged = [row for row in rows if row.panel != "coverage"]
     winners = [row.pair.named(row.decision.winner).name for row in judged if row.decision.winner is not None]
     fair = [row for row in judged if row.decision.comparable]
@@ -84,13 +84,13 @@ def _takeaway(rows: list[Difference]) -> str:
 
 @section("signals", "Which signal", task="selective", order=70)
 def signals(results: Results) -> Content:
-    """Every confidence side by side at a common coverage, and whether its numbers mean what they say."""
+    """Every confidence side by side at a common coverage, with its reliability."""
     study, in_full = results.selective, shown_in_full(results)
     first = results[Key(results.systems[0], _area(results), study.confidences[0])]
     return {
         "area": title_of(first) if _is_common(results, study.confidences[0]) else "",
         "pairs": pairs_of(results),
-        "skipped": [(each.name, why_skipped(results, each)) for each in study.skipped],
+        "skipped": [(skip.name, why_skipped(results, skip)) for skip in study.skipped],
         "rows": [_signal(results, name) for name in study.confidences],
         "pictures": [_pictures(_records(results, name), drawn=name in in_full) for name in study.confidences],
         "others": len(study.confidences) - len(in_full),
@@ -102,12 +102,12 @@ def _is_common(results: Results, confidence: str) -> bool:
 
 
 def _area(results: Results) -> str:
-    """What signals are compared by: of several systems the area up to the common coverage, of one the whole."""
+    """The quantity that signals are compared by: the headline of several systems, or the whole area of one."""
     return cut_area(results) if len(results.systems) > 1 else AREA
 
 
 def _signal(results: Results, confidence: str) -> Content:
-    """Operating points, area and ECE of each system, and of each pair the difference and what it says."""
+    """Operating points, area and ECE of each system, and the difference of each pair with its decision."""
     records, quantity = _records(results, confidence), _area(results)
     common, areas, errors = _is_common(results, confidence), [], {}
     for system, record in records.items():
@@ -135,7 +135,7 @@ def _ece(table: ReliabilityTable) -> str:
 
 
 def _spread(bars: ConfidenceBars) -> str:
-    """How many answers are correct in the upper and in the lower half of the bars."""
+    """The correct answers in the upper and in the lower half of the histogram."""
     half, texts = len(bars.right) // 2, []
     for name, part in (("upper", slice(half, None)), ("lower", slice(half))):
         right, wrong = sum(bars.right[part]), sum(bars.wrong[part])
@@ -144,13 +144,13 @@ def _spread(bars: ConfidenceBars) -> str:
 
 
 def _pictures(records: Records, *, drawn: bool) -> Content:
-    """How reliable a confidence is, and how it is spread, where that is `drawn`."""
+    """The reliability diagram and the histograms of a confidence, the latter only if `drawn`."""
     bars = [
         (system, ConfidenceBars(system.style, counts.edges, counts.right, counts.wrong, counts.abstained))
         for system, record in records.items()
         if drawn and (counts := record.histogram)
     ]
-    top = max((each.tallest for _, each in bars), default=0) or 1
+    top = max((chart.tallest for _, chart in bars), default=0) or 1
     tables = [(system, table) for system, record in records.items() if (table := record.reliability)]
     errors = "; ".join(f"{system.label}: expected calibration error {_ece(table)}" for system, table in tables)
     words = f"Reliability: share that was right against what the confidence says. {errors}."
@@ -158,5 +158,5 @@ def _pictures(records: Records, *, drawn: bool) -> Content:
     return {
         "reliability": reliability_diagram(bins, words).svg if bins else None,
         "calibration": errors,
-        "histograms": [(system, histogram(each, top).svg, _spread(each)) for system, each in bars],
+        "histograms": [(system, histogram(chart, top).svg, _spread(chart)) for system, chart in bars],
     }

@@ -1,4 +1,4 @@
-"""The decision: who answers what, how wrong, how sure, in one sentence and one picture, and five questions answered."""
+"""The section for decisions: one sentence and one picture of an operating point, and five questions answered."""
 
 import math
 from collections.abc import Iterator
@@ -56,12 +56,12 @@ def decision(results: Results, rule: Rule | None) -> Content:
         "lower_is_surer": results.lower_is_surer,
         "grid": {Coverage.of(text).key: _risks_at(results, study.confidences[0], text) for text in study.coverages},
         "points": [*_few_points(results)],
-        "confidences": [_confidence(results, start, index, each) for index, each in enumerate(curves.values())],
+        "confidences": [_confidence(results, start, index, drawn) for index, drawn in enumerate(curves.values())],
     }
 
 
 def _curves(results: Results, confidence: str, mark: Mark | None) -> list[RiskCurve]:
-    """What is drawn: of one or two systems with bands and references, of many the curves alone."""
+    """The curves to draw: one or two systems with bands and references, many without."""
     drawn = []
     for system in systems_of(results):
         curve = risk_curve(results, system.system, confidence, system.label)
@@ -93,7 +93,7 @@ def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurv
 
 
 def takeaway(results: Results, confidence: str) -> str:
-    """What the curves show in one line: what answering half as much does to the risk."""
+    """The curves in one line: the effect on the risk of answering half as much."""
     words, texts = words_of(results), []
     for system in spoken(results):
         curve = results.curves[system.system, confidence].curve
@@ -109,7 +109,7 @@ def takeaway(results: Results, confidence: str) -> str:
 
 
 def _few_points(results: Results) -> Iterator[tuple[NamedSystem, list[tuple[str, ...]]]]:
-    """The operating points of curves that have few of them."""
+    """The operating points of systems that have few."""
     for system in systems_of(results):
         record = results.curves[system.system, results.selective.confidences[0]]
         if 0 < len(record.curve.coverage) <= MOST_MARKERS:
@@ -127,32 +127,32 @@ def _points(results: Results, record: CurveRecord) -> list[tuple[str, ...]]:
 
 
 def _risks_at(results: Results, confidence: str, text: str) -> list[tuple[str, str, str]]:
-    """At a coverage asked for, what each system reaches, if it does, its risk there and the interval."""
+    """At a requested coverage: what each system reaches, its risk there and the interval."""
     cells = []
     for system in results.systems:
         row = results[Key(system, f"risk@{text}", confidence)]
-        reached = ("beyond Cmax", UNDEFINED, UNDEFINED)
+        shown_cells = ("beyond Cmax", UNDEFINED, UNDEFINED)
         if row.at is not None:
-            reached = (f"{row.at:.1%}", three(row.value), interval_text(shown_interval(results, row)))
-        cells.append(reached)
+            shown_cells = (f"{row.at:.1%}", three(row.value), interval_text(shown_interval(results, row)))
+        cells.append(shown_cells)
     return cells
 
 
 def five_answers(results: Results) -> Iterator[tuple[str, str]]:
-    """What a clinician asks, each answered in a sentence or two, under the first confidence."""
+    """Five questions of a clinician with short answers, under the first confidence."""
     yield "How many cases?", _how_many(results)
     yield "How wrong?", _how_wrong(results)
     yield "How sure?", _how_sure(results)
-    yield "Compared with whom?", _with_whom(results)
-    yield "For whom is it worse?", _for_whom(results)
+    yield "Compared with whom?", _compared_with(results)
+    yield "For whom is it worse?", _worst_group(results)
 
 
 def _how_many(results: Results) -> str:
     study, systems = results.selective, systems_of(results)
     counts = [
-        f"{system.name} {'answers ' if not index else ''}{each.answered} of {study.units} items"
-        f" ({each.answered / max(study.units, 1):.1%})"
-        for index, (system, each) in enumerate(zip(systems, study.systems, strict=True))
+        f"{system.name} {'answers ' if not index else ''}{counts_of.answered} of {study.units} items"
+        f" ({counts_of.answered / max(study.units, 1):.1%})"
+        for index, (system, counts_of) in enumerate(zip(systems, study.systems, strict=True))
     ]
     failed = f"; {study.clusters_failed} more failed and are excluded" if study.clusters_failed else ""
     return f"Without a threshold {listing(counts)}, of {study.clusters_included} {study.noun}s{failed}."
@@ -160,14 +160,14 @@ def _how_many(results: Results) -> str:
 
 def _how_wrong(results: Results) -> str:
     study, words, confidence = results.selective, words_of(results), results.selective.confidences[0]
-    found = [(system, results[Key(system.system, "risk", confidence)].value) for system in systems_of(results)]
-    risks = [f"{words.risk(risk)} for {system.name}" for system, risk in found if not math.isnan(risk)]
+    risk_of = [(system, results[Key(system.system, "risk", confidence)].value) for system in systems_of(results)]
+    risks = [f"{words.risk(risk)} for {system.name}" for system, risk in risk_of if not math.isnan(risk)]
     if not risks:
         return "Nothing is answered, so nothing can be wrong."
-    what = "The share of wrong answers" if words.percent else f"The mean loss ({shown(study.loss.definition)})"
+    subject = "The share of wrong answers" if words.percent else f"The mean loss ({shown(study.loss.definition)})"
     unequal = len({results.curves[system, confidence].cmax for system in results.systems}) > 1
     aside = " They answer different items, so these errors alone do not compare them." if unequal else ""
-    return f"{what} among all answers is {listing(risks)}.{aside}"
+    return f"{subject} among all answers is {listing(risks)}.{aside}"
 
 
 def _how_sure(results: Results) -> str:
@@ -183,7 +183,7 @@ def _how_sure(results: Results) -> str:
     return f"The {words.level} of that risk is {listing(texts)}, from {study.clusters_included} {study.noun}s."
 
 
-def _with_whom(results: Results) -> str:
+def _compared_with(results: Results) -> str:
     if len(results.systems) > 1:
         return verdict(results).headline
     if results.selective.external_points:
@@ -191,18 +191,18 @@ def _with_whom(results: Results) -> str:
     return "With nobody: this is one system, and no rater or published point was given (--rater, --point)."
 
 
-def _for_whom(results: Results) -> str:
+def _worst_group(results: Results) -> str:
     tables = group_tables(results, results.selective.confidences[0])
     if tables:
         several = len(results.systems) > 1
-        heads = (f"By {isolated(each.name)}{f', {each.system.name}' if several else ''}" for each in tables)
-        found = [f"{head}: {' '.join(each.sentences[:2])}" for head, each in zip(heads, tables, strict=True)]
-        return " ".join(found[:_IN_FULL])
+        heads = (f"By {isolated(group.name)}{f', {group.system.name}' if several else ''}" for group in tables)
+        texts = [f"{head}: {' '.join(group.sentences[:2])}" for head, group in zip(heads, tables, strict=True)]
+        return " ".join(texts[:_IN_FULL])
     return f"No groups were given (--group). {_worst_item(results)}"
 
 
 def _worst_item(results: Results) -> str:
-    """Which item has the highest risk, of each system, among those with enough answers."""
+    """The item with the highest risk of each system, among those with enough answers."""
     words, table, texts = words_of(results), item_numbers(results), []
     for system in spoken(results):
         own = {item: numbers for (item, name), numbers in table.items() if name == system.system}

@@ -1,4 +1,4 @@
-"""Who is served: every group at the threshold all share, drawn and as a table, and by a curve of its own."""
+"""The section on groups: each at the shared threshold, drawn and as a table, and its own curve."""
 
 from dataclasses import replace
 
@@ -16,16 +16,16 @@ _SMALL = (320, 230)
 
 @section("groups", "Who is served", task="selective", order=40)
 def groups(results: Results) -> Content | None:
-    """The groups of every confidence; nothing where none were asked for."""
+    """The groups of every confidence; None if none were requested."""
     record = results.selective.groups
     if record is None:
         return None
     tables = [group_tables(results, confidence) for confidence in results.selective.confidences]
     return {
-        "by_confidence": [[_content(each) for each in listed] for listed in tables],
+        "by_confidence": [[_content(table) for table in listed] for listed in tables],
         "min_clusters": record.min_clusters,
         "stratified_by": record.stratified_by,
-        "unlabelled": {each.name: each.without_label for each in record.groupings if each.without_label},
+        "unlabelled": {row.name: row.without_label for row in record.groupings if row.without_label},
     }
 
 

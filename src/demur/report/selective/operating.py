@@ -1,6 +1,6 @@
-"""Operating points for the page: all of every curve, packed, what is asked for first, and a point in words.
+"""Operating points for the page: the points of every curve, packed; the initial point; and points in words.
 
-Which point meets what is asked for is looked up in the page; every number of a point is one of the results.
+The script of the page looks up the point that meets a target; all its numbers are those of the results.
 """
 
 import base64
@@ -37,7 +37,7 @@ ASKED = {"coverage": "a coverage of at least", "risk": "a risk of at most", "thr
 
 
 class Mark(NamedTuple):
-    """The threshold of a rule on the curve it belongs to: whose, under which confidence, and which point it takes."""
+    """The threshold of a rule on its curve: the system, the confidence and the operating point."""
 
     rule: Rule
     system: str
@@ -46,25 +46,25 @@ class Mark(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What is marked."""
+        """The label of the mark."""
         return "chosen threshold" if self.rule.guarantee is None else "certified threshold"
 
 
 class Words(NamedTuple):
-    """The words around the numbers of a point: a risk is a share of answers, or a mean loss."""
+    """The wording of a point, where a risk is a share of answers or a mean loss."""
 
     percent: bool
     level: str
 
     @property
     def clause(self) -> str:
-        """What a system does at an operating point."""
+        """The template of the clause about a system at an operating point."""
         wrong = "of which {risk} are wrong" if self.percent else "with a mean loss of {risk}"
         return "{who} answers {accepted} of {items} items ({coverage}), " + wrong + " ({interval})"
 
     @property
     def unit(self) -> str:
-        """What follows a number."""
+        """The unit after a number."""
         return "%" if self.percent else ""
 
     def number(self, risk: float) -> str:
@@ -86,7 +86,7 @@ def words_of(results: Results) -> Words:
 
 
 def marked(results: Results, rule: Rule) -> Mark:
-    """Where a rule belongs: the system it was made from, or the only one there is."""
+    """The mark of a rule: on the system it was made from, or on the only one."""
     study = results.selective
     if rule.signal not in study.confidences:
         names = ", ".join(map(shown, study.confidences))
@@ -95,33 +95,33 @@ def marked(results: Results, rule: Rule) -> Mark:
     pairs = zip(results.systems, study.inputs, strict=True)
     own = [system for system, source in pairs if source.sha256 and (source.sha256, source.mode) in made_from]
     if not own and len(results.systems) > 1:
-        raise UserError("the rule was made from none of the files of these results: nobody knows whose threshold it is")
+        raise UserError("the rule was made from none of the files of these results: its system is not known")
     system = (*own, *results.systems)[0]
     record = results.curves[system, rule.signal]
     return Mark(rule, system, rule.signal, None if rule.threshold is None else at_threshold(record, rule.threshold))
 
 
 def at_threshold(record: CurveRecord, threshold: float) -> int | None:
-    """The operating point of what is at least (or, where lower is surer, at most) a threshold."""
+    """The operating point of a threshold: confidences at least (or, where lower is surer, at most) that."""
     scale = -1 if record.lower_is_surer else 1
     accepted = np.flatnonzero(scale * np.asarray(record.curve.threshold) >= scale * threshold)
     return int(accepted[-1]) if len(accepted) else None
 
 
 def at_coverage(record: CurveRecord, needed: int, units: int) -> int | None:
-    """The first operating point that accepts so many units."""
+    """The first operating point that accepts at least `needed` units."""
     reaching = np.flatnonzero(counts_of(record, units) >= needed)
     return int(reaching[0]) if len(reaching) else None
 
 
 def counts_of(record: CurveRecord, units: int) -> Indices:
-    """How many units each operating point accepts."""
+    """The number of units that each operating point accepts."""
     counts: Indices = np.rint(np.asarray(record.curve.coverage, dtype=float) * units).astype(np.intp)
     return counts
 
 
 class Start(NamedTuple):
-    """What the page asks for first, and the point each system takes there under a confidence."""
+    """The initial target of the page, and the operating point of each system under each confidence."""
 
     way: str
     text: str
@@ -130,24 +130,24 @@ class Start(NamedTuple):
 
 
 def start_of(results: Results, mark: Mark | None) -> Start:
-    """The threshold of a rule; or half of the items, or as many as every system that answers anything reaches."""
+    """The initial target: the threshold of a rule, or half of the items, or the coverage all systems reach if less."""
     study, names = results.selective, results.selective.confidences
     records = [[results.curves[system, name] for system in results.systems] for name in names]
     if mark is not None and mark.rule.threshold is not None:
         threshold = mark.rule.threshold
         text = repr(threshold).removesuffix(".0")
-        points = [[at_threshold(each, threshold) for each in row] for row in records]
+        points = [[at_threshold(record, threshold) for record in row] for row in records]
         return Start("threshold", text, text, points)
     needed = Coverage.of(_FIRST).units_needed(study.units)
-    reached = [int(counts_of(each, study.units)[-1]) for each in records[0] if each.defined]
+    reached = [int(counts_of(record, study.units)[-1]) for record in records[0] if record.defined]
     needed = min([needed, *reached])
-    points = [[at_coverage(each, needed, study.units) for each in row] for row in records]
+    points = [[at_coverage(record, needed, study.units) for record in row] for row in records]
     share = f"{100 * needed / max(study.units, 1):.4g}%"
     return Start("coverage", share, f"{needed / max(study.units, 1):.1%}", points)
 
 
 def point_cells(results: Results, record: CurveRecord, point: int | None, way: str) -> tuple[str, ...]:
-    """An operating point as a row: threshold, coverage, accepted, risk, interval, loss per 100 items."""
+    """An operating point as table cells: threshold, coverage, accepted, risk, interval, loss per 100 items."""
     if point is None:
         return (ABSENT[way], *[UNDEFINED] * 5)
     units, words, curve = results.selective.units, words_of(results), record.curve
@@ -165,13 +165,13 @@ def point_cells(results: Results, record: CurveRecord, point: int | None, way: s
 
 def ends_at(words: Words, record: CurveRecord, point: int) -> tuple[str, str] | None:
     """The ends of the interval of the risk at a point, if there is one."""
-    found = record.risk_intervals
-    low, high = (None, None) if found is None else (found.low[point], found.high[point])
+    intervals = record.risk_intervals
+    low, high = (None, None) if intervals is None else (intervals.low[point], intervals.high[point])
     return None if low is None or high is None else (words.number(low), words.number(high))
 
 
 def spoken(results: Results) -> list[NamedSystem]:
-    """Whom the sentence names: both of two systems, and of many the first of the leaderboard."""
+    """The systems that the sentence names: up to two, or the first of the leaderboard of many."""
     systems = systems_of(results)
     if len(systems) <= _SPOKEN:
         return [*systems]
@@ -181,7 +181,7 @@ def spoken(results: Results) -> list[NamedSystem]:
 
 
 def spoken_sentence(results: Results, start: Start, confidence: int) -> str:
-    """What the systems do at the first operating point, to be read aloud."""
+    """The sentence about the systems at the initial operating point."""
     words, study, clauses = words_of(results), results.selective, []
     for system in spoken(results):
         record = results.curves[system.system, study.confidences[confidence]]
@@ -202,7 +202,7 @@ def spoken_sentence(results: Results, start: Start, confidence: int) -> str:
 
 
 def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
-    """Everything the page's script knows."""
+    """The data for the script of the page."""
     study, systems, start, words = results.selective, systems_of(results), start_of(results, mark), words_of(results)
     total = sum(len(record.curve.coverage) for record in results.curves.values())
     most = MOST_POINTS // max(len(results.curves), 1) if total > MOST_POINTS else total
@@ -229,33 +229,33 @@ def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
 
 
 def packed_points(results: Results, record: CurveRecord, most: int) -> dict[str, Any]:
-    """The points of a curve as columns: counts and sums of losses by their steps, thresholds as one types them.
+    """The points of a curve as columns: increments of counts and summed losses, and thresholds as text.
 
-    The sum of the losses, an integer where the losses are, gives the risk to the last bit. Of a curve with more points
-    than a page can carry some are left out, but none that a limit of the risk would choose.
+    The summed loss, an integer for integer losses, gives the risk to the last bit. Of a curve with more points than a
+    page can hold some are left out, but none that a limit on the risk would choose.
     """
     words, curve = words_of(results), record.curve
-    kept = kept_points(curve.selective_risk, most)
-    counts, multiplier = counts_of(record, results.selective.units)[kept], results.selective.loss.raw_multiplier
-    risks = np.asarray(curve.selective_risk, dtype=float)[kept]
+    points = kept_points(curve.selective_risk, most)
+    counts, multiplier = counts_of(record, results.selective.units)[points], results.selective.loss.raw_multiplier
+    risks = np.asarray(curve.selective_risk, dtype=float)[points]
     sums = np.rint(risks * counts * multiplier)
     exact = bool((sums / np.maximum(counts * multiplier, 1) == risks).all())
     scale = -1 if record.lower_is_surer else 1
-    typed = [(threshold_at(record, i), _reaching(scale * curve.threshold[i], scale)) for i in kept.tolist()]
-    ends = [ends_at(words, record, i) or ("", "") for i in kept.tolist()]
+    typed = [(threshold_at(record, i), _reaching(scale * curve.threshold[i], scale)) for i in points.tolist()]
+    ends = [ends_at(words, record, i) or ("", "") for i in points.tolist()]
     return {
         "all": len(curve.coverage),
         "count": np.diff(counts, prepend=0).tolist(),
         "sum": np.diff(sums, prepend=0).astype(np.int64).tolist() if exact else None,
         "risk": None if exact else risks.tolist(),
-        "typed": " ".join(text if scale * whole <= scale * float(text) else f"{text}={whole}" for text, whole in typed),
+        "typed": " ".join(text if scale * full <= scale * float(text) else f"{text}={full}" for text, full in typed),
         "low": " ".join(low or "-" for low, _ in ends),
         "high": " ".join(high or "-" for _, high in ends),
     }
 
 
 def _reaching(threshold: float, scale: int) -> float:
-    """The strictest threshold of nine digits that still accepts what an operating point accepts.
+    """The strictest threshold of nine digits that accepts the same answers as an operating point.
 
     >>> _reaching(2 / 3, 1), _reaching(-2 / 3, -1)
     (0.666666666, 0.666666667)
@@ -264,7 +264,7 @@ def _reaching(threshold: float, scale: int) -> float:
 
 
 def kept_points(risk: Sequence[float], most: int) -> Indices:
-    """All points of a curve, or some of very many: those a limit of the risk would choose, and others spread evenly.
+    """The points of a curve to keep: all, or those a limit on the risk would choose and others spread evenly.
 
     >>> kept_points([0.1, 0.3, 0.2], 3).tolist(), len(kept_points([0.5] * 1000, 10))
     ([0, 1, 2], 10)

@@ -1,4 +1,4 @@
-"""Answers at a glance: the verdict in words, who was counted, and how the numbers were made."""
+"""The verdict on answers in words, and the section on methods."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ _BEARING = (
 
 
 def verdict(results: Results) -> Verdict:
-    """What the results say under their first confidence."""
+    """The verdict under the first confidence."""
     names, study = _names(results), results.selective
     confidence, pairs, only = study.confidences[0], pairs_of(results), results.systems[0]
     curve, failures = results.curves[only, confidence], tuple[str, ...]()
@@ -47,7 +47,7 @@ def verdict(results: Results) -> Verdict:
     else:
         headline = f"{names[only]} answered nothing: there is nothing to measure, and nothing to rank."
         sentences = []
-    # Who fails is excluded from all results: where many do, the rest may be the easier ones.
+    # Failed clusters are excluded from all results, and the others may be the easier ones.
     if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
         failed = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
         everyone = f"{study.clusters_total} {study.noun}s"
@@ -63,7 +63,7 @@ def _names(results: Results) -> dict[str, str]:
 
 
 def cut_area(results: Results) -> str:
-    """The quantity systems are compared by: the area up to the coverage asked for, or up to the common one."""
+    """The quantity systems are compared by: the area up to the requested or the common coverage."""
     return results.selective.headline.quantity
 
 
@@ -73,27 +73,27 @@ def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
     if len(pairs) > 1:
         groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
         for pair, decision in zip(pairs, decisions, strict=True):
-            if not all(results.curves[each.system, confidence].defined for each in (pair.first, pair.second)):
+            if not all(results.curves[side.system, confidence].defined for side in (pair.first, pair.second)):
                 continue
             winner, doubt = decision.winner, decision.doubt and f" ({decision.doubt})"
             group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
             groups[group].append(f"{names[pair.other.system]}{doubt}")
         text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
         return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
-    decision, where = decisions[0], _where(results, confidence, pairs[0])
+    decision, over = decisions[0], _coverage_range(results, confidence, pairs[0])
     if decision.winner is None:
         reason = "" if decision.reason == UNDECIDED else decision.reason or "nothing was resampled"
         return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
     winner = names[decision.winner]
     if decision.doubt or _too_few(results, confidence):
         doubt = decision.doubt or f"too few {results.study.noun}s stand behind that"
-        return f"{winner} looks better {where}, but {doubt}."
-    return f"{winner} makes fewer or smaller errors, over all thresholds {where}."
+        return f"{winner} looks better {over}, but {doubt}."
+    return f"{winner} makes fewer or smaller errors, over all thresholds {over}."
 
 
-def _where(results: Results, confidence: str, pair: Pair) -> str:
-    """How far the areas that are compared go: where asked, unless the systems end before, or as far as all go."""
-    ends = [results[Key(each.system, cut_area(results), confidence)].at for each in (pair.first, pair.second)]
+def _coverage_range(results: Results, confidence: str, pair: Pair) -> str:
+    """The range of coverage of the compared areas, in words: as requested, or up to the common coverage."""
+    ends = [results[Key(side.system, cut_area(results), confidence)].at for side in (pair.first, pair.second)]
     cut = results.selective.area_coverage
     requested = None if cut is None else float(Coverage.of(cut))
     if requested is not None and ends[0] != ends[1]:
@@ -101,8 +101,8 @@ def _where(results: Results, confidence: str, pair: Pair) -> str:
     if ends[0] == requested:
         return f"up to a coverage of {requested:.1%}"
     silent = not all(results.curves[system, confidence].defined for system in results.systems)
-    who = "both" if len(results.systems) == len(ends) else "all that answer" if silent else "all"
-    return f"up to the coverage {who} reach ({ends[0] or 0.0:.1%})"
+    systems = "both" if len(results.systems) == len(ends) else "all that answer" if silent else "all"
+    return f"up to the coverage {systems} reach ({ends[0] or 0.0:.1%})"
 
 
 def _too_few(results: Results, confidence: str) -> bool:
@@ -110,18 +110,18 @@ def _too_few(results: Results, confidence: str) -> bool:
 
 
 def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]:
-    """How wrong one system is, what declining more would give, and how well its confidence ranks."""
+    """Sentences on one system: its risk, the risk at a lower coverage, and its AUGRC."""
     study, curve = results.selective, results.curves[system, confidence]
     risk = results[Key(system, "risk", confidence)].value
     yield f"The mean loss of its answers is {_thousandths(risk)} ({shown(study.loss.definition)})."
-    at = [results[Key(system, f"risk@{text}", confidence)] for text in study.coverages]
-    reached = [(row.at, row.value) for row in at if row.at is not None and row.at < curve.cmax]
+    rows = [results[Key(system, f"risk@{text}", confidence)] for text in study.coverages]
+    reached = [(row.at, row.value) for row in rows if row.at is not None and row.at < curve.cmax]
     if reached and not math.isnan(risk):
         coverage, half = min(reached, key=lambda point: abs(point[0] - curve.cmax / 2))
         share = "half" if round(coverage, 3) == _HALF else f"{coverage:.1%} of the items"
         change = "lower" if half < risk else "no lower"
-        kept = f"On the {share} it is most confident about, by {shown(confidence)}, the error is {half:.3f}"
-        yield f"{kept}: {change} than on all answers."
+        sentence = f"On the {share} it is most confident about, by {shown(confidence)}, the error is {half:.3f}"
+        yield f"{sentence}: {change} than on all answers."
     area, random, optimal = (
         results[Key(system, f"{AREA}{order}", confidence)].value for order in ("", "_random", "_optimal")
     )
@@ -130,27 +130,27 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]
 
 
 def comparison_sentences(results: Results, confidence: str) -> list[str]:
-    """Why the raw errors say little, and what the fair comparison with the baseline says, of each pair."""
+    """Sentences on why raw errors cannot be compared, and on the comparison of each pair."""
     names, pairs = _names(results), pairs_of(results)
     systems = [system for system in results.systems if results.curves[system, confidence].defined]
     silent = [names[system] for system in results.systems if system not in systems]
     texts = []
     if silent:
-        left = len(systems) > 1
-        fate = "not compared, and not ranked" if left else "there is nothing to compare, and nothing to rank"
-        texts.append(f"{' and '.join(silent)} answered nothing: {fate}.")
+        several = len(systems) > 1
+        consequence = "not compared, and not ranked" if several else "there is nothing to compare, and nothing to rank"
+        texts.append(f"{' and '.join(silent)} answered nothing: {consequence}.")
     if len({results.curves[system, confidence].cmax for system in systems}) > 1:
         texts += _about_shares(results, confidence, systems, names)
-    speaking = [pair for pair in pairs if {pair.first.system, pair.second.system} <= {*systems}]
-    return texts + [text for pair in speaking for text in _about_pair(results, confidence, pair, names)]
+    answering = [pair for pair in pairs if {pair.first.system, pair.second.system} <= {*systems}]
+    return texts + [text for pair in answering for text in _about_pair(results, confidence, pair, names)]
 
 
 def _about_shares(results: Results, confidence: str, systems: Sequence[str], names: Names) -> Iterator[str]:
-    """How much each system answers, and what that does to their raw errors."""
+    """Sentences on the shares answered, and what they mean for the raw errors."""
     shares = {names[system]: f"{results.curves[system, confidence].cmax:.1%}" for system in systems}
     risks = [_thousandths(results[Key(system, "risk", confidence)].value) for system in systems]
     (first, share), *others = shares.items()
-    answered = listing([f"{first} answers {share} of the items", *(f"{name} {each}" for name, each in others)])
+    answered = listing([f"{first} answers {share} of the items", *(f"{name} {other}" for name, other in others)])
     different = f"their raw errors ({listing(risks)}) are about different items"
     yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
     yield "Neither those errors nor the full areas may be compared."
@@ -160,7 +160,7 @@ def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> 
     both = (pair.first.system, pair.second.system)
     shares = [results.curves[system, confidence].cmax for system in both]
     risks = {system: results[Key(system, "risk", confidence)].value for system in both}
-    key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
+    key, over = pair.key(cut_area(results), confidence), _coverage_range(results, confidence, pair)
     decision, estimate = decide(results, key), results[key]
     winner, reason = decision.winner, decision.reason
     end = f" ({reason})" if reason else ""
@@ -174,7 +174,7 @@ def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> 
         label = f"{level_of(results)}, {label}"
         end += "" if winner is None else f", by the {decision.by}"
     difference = f"{with_interval(results, estimate)} ({label}){end}"
-    yield f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
+    yield f"{over[:1].upper()}{over[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
     loser = both[1] if winner == both[0] else both[0]
     if winner is not None and shares[0] == shares[1] and risks[winner] > risks[loser]:
         fewer = f"With everything answered {names[loser]} makes the fewer or smaller errors"
@@ -187,7 +187,7 @@ def _thousandths(value: float) -> str:
 
 @section("methods", "Methods and provenance", task="selective", order=90)
 def provenance(results: Results) -> Content:
-    """How the results came about, and what a reviewer takes along."""
+    """Populations, definitions, interval methods, signatures, and the embedded file."""
     from demur.report.tables import table_text  # noqa: PLC0415  (the console has no such table)
 
     study = results.selective

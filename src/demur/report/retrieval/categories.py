@@ -1,4 +1,4 @@
-"""Places: the groups numbers of retrieval are listed in, what these are called, and the number a verdict rests on."""
+"""Categories of retrieval numbers with their titles, and the number that the verdict is based on."""
 
 import math
 from collections.abc import Iterable
@@ -23,8 +23,8 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Numbers that are listed together: of one family of quantities, among some queries, of one policy if of any."""
+class NumberCategory:
+    """A list of numbers: one family of quantities, over one population of queries, of one policy if any."""
 
     family: str
     among: str
@@ -32,33 +32,33 @@ class Place:
 
     @property
     def title(self) -> str:
-        """The place as a heading."""
+        """The category as a heading."""
         return f"Policy {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][0]
 
     @property
     def words(self) -> str:
-        """The place inside a line of text."""
+        """The category inside a line of text."""
         return f"policies, {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][1]
 
 
-def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
-    """Numbers place by place; a number that belongs in none of them is in the file alone."""
-    places: dict[tuple[str, str], dict[Place, list[Estimate]]] = {name: {} for name in _TITLES}
+def by_category(rows: Iterable[Estimate]) -> dict[NumberCategory, list[Estimate]]:
+    """Numbers by category; a number without a category is only in the file."""
+    categories: dict[tuple[str, str], dict[NumberCategory, list[Estimate]]] = {name: {} for name in _TITLES}
     for row in rows:
         measure = Measure.of(row.key.quantity)
         family, among = measure.quantity.of, row.key.among
-        place = Place(family, among, measure.text if family == "selection" else "")
-        places.get((family, among), {}).setdefault(place, []).append(row)
-    return {place: members for listed in places.values() for place, members in listed.items()}
+        category = NumberCategory(family, among, measure.text if family == "selection" else "")
+        categories.get((family, among), {}).setdefault(category, []).append(row)
+    return {category: members for listed in categories.values() for category, members in listed.items()}
 
 
 def pooled(results: Results, system: str, family: str, among: str = "all") -> list[Estimate]:
-    """The numbers of a system in one family of quantities, over all criteria and folds and of no policy."""
-    return by_place(results.where(system=system, group=None, minus=None)).get(Place(family, among), [])
+    """The pooled numbers of a system in one family of quantities, without a policy."""
+    return by_category(results.where(system=system, group=None, minus=None)).get(NumberCategory(family, among), [])
 
 
 def primary(results: Results, system: str) -> Key:
-    """The number the verdict rests on: the nDCG where there is evidence, or the first metric that was chosen."""
+    """The key of the number of the verdict: the nDCG over queries with gold, or the first metric chosen."""
     return Key(system, results.retrieval.settings.verdict_metric, among="with_gold")
 
 
@@ -68,7 +68,7 @@ def primary_difference(results: Results, pair: Pair) -> Key:
 
 
 def at_depth(results: Results, key: Key) -> bool:
-    """Whether a number is taken at the depth of the verdict, or at none; one that was chosen by name always counts."""
+    """Whether a number has the depth of the verdict, has none, or was chosen by name."""
     measure, settings = Measure.of(key.quantity), results.retrieval.settings
     if measure.quantity.of != "ranking" or settings.metrics:
         return True
@@ -76,12 +76,12 @@ def at_depth(results: Results, key: Key) -> bool:
 
 
 def title(key: Key) -> str:
-    """What a number is called."""
+    """The title of a number."""
     return Measure.of(key.quantity).title
 
 
 def a_title(key: Key) -> str:
-    """What a number is called, with an article: letters that are spelled out begin with a vowel."""
+    """The title of a number with its article: nDCG, MRR and MAP are pronounced with a vowel."""
     return f"{'an' if title(key)[0] in 'nM' else 'a'} {title(key)}"
 
 
@@ -91,18 +91,18 @@ def cell(results: Results, estimate: Estimate | None) -> str:
 
 
 def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
-    """A number pooled, its mean over criteria, and where it falls among the reference ranges.
+    """A pooled number, its mean over criteria, and its position in the reference ranges.
 
-    The ranges are of queries with gold, and of probabilities.
+    There are ranges only for queries with gold and for probabilities.
     """
     figures = results.retrieval.reference_ranges if key.among != "all" or key.confidence else ()
-    ranges = (each.place for each in figures if (each.system, each.metric) == (key.system, key.quantity))
+    positions = (figure.place for figure in figures if (figure.system, figure.metric) == (key.system, key.quantity))
     over_criteria = results.get(replace(key, group=Group("criterion")))
-    return cell(results, results.get(key)), cell(results, over_criteria), next(ranges, "")
+    return cell(results, results.get(key)), cell(results, over_criteria), next(positions, "")
 
 
 def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:
-    """Every number of a system's probabilities, to tell whether systems share them."""
+    """All numbers of a system's probabilities, by which systems with the same probabilities are detected."""
     rows = results.where(system=system, confidence="prob", minus=None)
     chosen = [row for row in rows if Measure.of(row.key.quantity).quantity.of in families]
     return tuple(repr((row.key.quantity, row.key.group, row.value, row.recommended, row.threshold)) for row in chosen)
