@@ -236,6 +236,7 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
         (("--forced", "rater.csv"), "forced runs need single units"),
         (("--convention", "ln"), "numbers of ln, where equal confidences are sorted, need single units"),
         (("--column", "cluster=user"), "a summary has no use for columns"),
+        (("--group", "sex=sex"), "run.sum: a summary knows its groups by their names alone: --group sex"),
         (("--workers", "2"), "workers read the parts of a folder"),
     ],
 )
