@@ -14,7 +14,7 @@ from demur.simulate.demo import demonstrate
 FOLDER = Path(__file__).parent
 # What is photographed: width and height of the window, the colours or the medium, and where it is scrolled to.
 PICTURES = {
-    "report.png": ((1160, 1000), "light", "#decision"),
+    "report.png": ((1160, 1050), "light", "#decision"),
     "report-dark.png": ((1160, 1000), "dark", "#differences"),
     "report-phone.png": ((360, 1500), "light", "#decision"),
     "report-print.png": ((695, 1010), "print", "#decision"),

@@ -23,6 +23,7 @@ def test_points_of_a_file_are_those_that_are_typed(tmp_path):
         ("[P]\ncoverage = true\nrisk = 1", "point P: coverage True, expected a number"),
         ("[P]\ncoverage = 1\nrisk = 0.1\nsource = 5", "point P: source 5, expected a text"),
         ("[P", "not valid TOML: "),
+        ("# none yet\n", "there are no points in it: expected a table for each"),
     ],
 )
 def test_a_file_that_is_wrong_is_one_line_with_its_name(tmp_path, content, message):

@@ -18,7 +18,7 @@ from demur.summaries.keys import grouped
 from sharded import same_in_both, shards, table, units
 
 KEPT = ("--column", "cluster=user", "--confidence", "sure,margin", "--group", "sex=sex", "--loss-max", "1")
-PRICED = ("--abstention-cost", "0.2")
+PRICED = ("--abstention-cost", "0.2", "--convention", "fd-shifts")
 ASKED = ("--seed", "7", "--bootstrap-resamples", "60", "--created-at", "2026-01-31T12:00:00Z")
 
 
@@ -234,8 +234,9 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
         (("--group", "item"), "groups by item need single units"),
         (("--rater", "R=rater.csv"), "raters, and what is handed over to them, need single units"),
         (("--forced", "rater.csv"), "forced runs need single units"),
-        (("--convention", "fd-shifts"), "numbers of other conventions need single units"),
+        (("--convention", "ln"), "numbers of ln, where equal confidences are sorted, need single units"),
         (("--column", "cluster=user"), "a summary has no use for columns"),
+        (("--group", "sex=sex"), "run.sum: a summary knows its groups by their names alone: --group sex"),
         (("--workers", "2"), "workers read the parts of a folder"),
     ],
 )

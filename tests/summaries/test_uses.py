@@ -156,8 +156,18 @@ def test_bins_and_their_bounds_are_in_the_file(tmp_path):
     assert (outcome.returncode, "is in bins for the other direction" in outcome.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("words", [("fields",), ("calibrate", "--method", "isotonic", "--output", "c.json", "--input")])
-def test_other_commands_refuse_a_summary_by_name(systems, words):
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("fields",), "a summary holds counts, and this needs single units"),
+        (
+            ("calibrate", "--method", "isotonic", "--output", "c.json", "--input"),
+            "a summary holds counts, and this needs single units",
+        ),
+        (("audit", "--reported", "figures.json", "--data"), "a summary, and an audit counts single units"),
+    ],
+)
+def test_other_commands_refuse_a_summary_by_name(systems, words, message):
     outcome = demur(systems, *words, "A.sum")
-    assert outcome.returncode == 2
-    assert "a summary holds counts, and this needs single units" in outcome.stderr
+    assert (outcome.returncode, outcome.stderr.count("\n")) == (2, 1)
+    assert f"A.sum: {message}" in outcome.stderr

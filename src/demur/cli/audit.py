@@ -14,6 +14,7 @@ from demur.cli import options
 from demur.cli.app import TRUST, Spoken, app, fitted, named, print_json, progress_bar
 from demur.errors import UserError, located
 from demur.facts.instruments import BY_ITEMS
+from demur.summaries.mark import is_summary
 
 if TYPE_CHECKING:
     from demur.audit.figures import Finding
@@ -261,6 +262,8 @@ def audit(
         stated(request.signature)
     if parts := [*filter(isdir, data)]:
         raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
+    if counts := [*filter(is_summary, data)]:
+        raise UserError(f"{counts[0]}: a summary, and an audit counts single units: give the data themselves")
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     findings = request.findings()

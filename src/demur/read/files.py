@@ -112,6 +112,8 @@ class _InputReading:
                 )
             from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not summaries)
 
+            for name in self.options.group or ():
+                raise UserError(f"{data}: a summary knows its groups by their names alone: --group {shown(name)}")
             summary, source = read_summary(data)
             return [self.without_options(summary.items(source), f"{data}: a summary has")]
         check_foreign(data)

@@ -28,7 +28,10 @@ def read_points(path: str | Path) -> list[NumbersOfPoint]:
     """
     content = read_bytes(path)
     with located(path):
-        return [_point(name, members) for name, members in parsed_toml(decode(content)).items()]
+        tables = parsed_toml(decode(content))
+        if not tables:
+            raise UserError('there are no points in it: expected a table for each, such as ["Rater A"]')
+        return [_point(name, members) for name, members in tables.items()]
 
 
 def _point(name: str, members: Any) -> NumbersOfPoint:

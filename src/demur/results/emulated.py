@@ -46,6 +46,13 @@ def emulated_rows(
                     yield Estimate(key, no_interval=NO_INTERVAL, **number._asdict())
 
 
+def sorts_ties(convention: str) -> bool:
+    """Whether a convention puts equal confidences in an order, which single units alone have."""
+    from demur.quantities.conventions.emulations import EMULATIONS  # noqa: PLC0415
+
+    return EMULATIONS[convention].sorts
+
+
 def is_order_dependent(row: Estimate) -> bool:
     """Whether another order of equal confidences gives another number, or none."""
     return row.over_ties is not None and row.over_ties[0] != row.over_ties[1]

@@ -38,7 +38,7 @@ from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
 from demur.results.curve_rows import about_numbers, curve_rows
 from demur.results.curves import curve_record
-from demur.results.emulated import emulated_rows
+from demur.results.emulated import emulated_rows, sorts_ties
 from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -104,8 +104,9 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
 
 def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:
     """Refuse options that need single units if a system is a summary."""
+    sorting = [*filter(sorts_ties, conventions)]
     requested = {
-        "numbers of other conventions": conventions,
+        f"numbers of {' and '.join(sorting)}, where equal confidences are sorted,": sorting,
         "raters, and what is handed over to them,": beside and beside.raters,
         "forced runs": beside and beside.forced,
     }

@@ -65,7 +65,7 @@ class Answers:
     def of(cls, graded: Graded) -> Answers:
         """Of a run or a table, whatever the order of its rows; columns without items are in order as they are."""
         items = graded.items
-        if items is None:
+        if items is None or graded.count is not None:  # rows that stand for several units are in no order
             return cls(graded)
         order = items.take(np.flatnonzero(items.answered)).by_name
         return cls(replace(graded, loss=graded.loss[order], confidence=graded.confidence[order], items=None))
@@ -104,6 +104,11 @@ class Emulation:
     numbers: Mapping[str, Definition]
     refuses: Remark = lambda _: ""
 
+    @property
+    def sorts(self) -> bool:
+        """Whether equal confidences are put in an order, so that single units are needed."""
+        return self.keys["ties"] != "plateau"
+
     def names(self, coverages: Sequence[str]) -> list[str]:
         """The numbers that are reported, where the risk is reported at these coverages."""
         names: list[str] = []
@@ -120,7 +125,7 @@ class Emulation:
         definition, at = self._defined(name)
         value = float(definition.number(answers.ranked(self.keys["ties"]), *at))
         ends = None
-        if self.keys["ties"] != "plateau":
+        if self.sorts:
             ends = _ends([float(definition.number(answers.ranked(ties), *at)) for ties in _BOTH_ENDS])
         undefined = definition.undefined if math.isnan(value) else ""
         return Emulated(value, ends, undefined, "" if undefined else definition.remark(answers.tied))
