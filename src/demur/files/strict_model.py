@@ -221,8 +221,7 @@ def _maker(kind: Any) -> Callable[[Any], Any]:
     if origin is Annotated:
         return _maker(kinds[0])
     if origin in (Union, UnionType):
-        choices = [(_fitting(choice), _maker(choice)) for choice in kinds]
-        return lambda value: next((make(value) for fits, make in choices if fits(value)), value)
+        return _maker_of_one(kinds)
     if origin in (tuple, list):
         fixed = origin is tuple and ... not in kinds
         makers = [_maker(element) for element in kinds if element is not ...]
@@ -235,15 +234,26 @@ def _maker(kind: Any) -> Callable[[Any], Any]:
     return _as_float if kind is float else _unchanged
 
 
+def _maker_of_one(kinds: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """The maker of a member that is of one of these kinds; in long columns, a number or null, one function serves."""
+    choices = [(_fitting(choice), _maker(choice)) for choice in kinds]
+    makers = {make for _, make in choices} - {_unchanged}
+    if not makers or (makers == {_as_float} and {*map(_bare, kinds)} == {float, NoneType}):
+        return makers.pop() if makers else _unchanged
+    return lambda value: next((make(value) for fits, make in choices if fits(value)), value)
+
+
+def _bare(kind: Any) -> Any:
+    return _bare(get_args(kind)[0]) if get_origin(kind) is Annotated else kind
+
+
 def _each_by(makers: Sequence[Callable[[Any], Any]], values: Sequence[Any]) -> Iterator[Any]:
     return (make(value) for make, value in zip(makers, values, strict=True))
 
 
 def _fitting(kind: Any) -> Callable[[Any], bool]:
     """A test whether a value is of this kind, for a member that may be of several."""
-    while get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    origin: Any = get_origin(kind) or kind
+    origin: Any = get_origin(_bare(kind)) or _bare(kind)
     if not isinstance(origin, type):
         return lambda value: value is not None  # one of some literals
     if issubclass(origin, Part):
@@ -256,6 +266,9 @@ def _fitting(kind: Any) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, like)
 
 
+_PLAIN = {str, float, int, bool, NoneType}
+
+
 def _dumped(value: Any) -> Any:
     """A member as a JSON value."""
     if isinstance(value, (str, float, int, NoneType)):
@@ -264,7 +277,9 @@ def _dumped(value: Any) -> Any:
         return value.model_dump()
     if isinstance(value, Mapping):
         return {name: _dumped(member) for name, member in value.items()}
-    return [*map(_dumped, value)] if isinstance(value, (tuple, list)) else value.to_json()
+    if isinstance(value, (tuple, list)):
+        return [*value] if {*map(type, value)} <= _PLAIN else [*map(_dumped, value)]
+    return value.to_json()
 
 
 class WordedWarning(Part):

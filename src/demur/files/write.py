@@ -45,7 +45,7 @@ def _indented(content: Any, line: str) -> str:
     if isinstance(content, dict) and content:
         members = (f"{_member(name)}: {_indented(value, inner)}" for name, value in content.items())
         return "{" + inner + f",{inner}".join(members) + line + "}"
-    if isinstance(content, list) and any(isinstance(value, (dict, list)) for value in content):
+    if isinstance(content, list) and any(issubclass(kind, (dict, list)) for kind in {*map(type, content)}):
         return "[" + inner + f",{inner}".join(_indented(value, inner) for value in content) + line + "]"
     return _plain(content)
 
