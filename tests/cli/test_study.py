@@ -15,9 +15,12 @@ QUICK = ("--datasets", "2", "--resamples", "20", "--seed", "1")
 
 @pytest.fixture(autouse=True)
 def small_population(monkeypatch):
-    """True numbers from 500 participants: what is printed is looked at here, not whether it is right."""
+    """True numbers from few units: what is printed is looked at here, not whether it is right."""
     for name, design in designs.DESIGNS.items():
         monkeypatch.setitem(designs.DESIGNS, name, replace(design, at_large=500))
+    usual = designs.phq8
+    monkeypatch.setattr(designs, "phq8", lambda **given: replace(usual(**given), at_large=500))
+    monkeypatch.setattr("demur.simulate.imitation._UNITS_AT_LARGE", 4_000)
 
 
 def test_a_study_of_the_usual_design_says_what_it_did(tmp_path):

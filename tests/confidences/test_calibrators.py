@@ -43,10 +43,10 @@ class TestTemperature:
     @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5, 6.0])
     def test_a_known_temperature_is_recovered(self, temperature):
         rng = np.random.default_rng(1)
-        odds = rng.normal(0, 2, 200_000)
-        outcome = rng.random(200_000) < sigmoid(odds / temperature)
+        odds = rng.normal(0, 2, 40_000)
+        outcome = rng.random(40_000) < sigmoid(odds / temperature)
         found = TemperatureScalingCalibrator.fit(sigmoid(odds), outcome)
-        assert found.temperature == pytest.approx(temperature, rel=0.03)
+        assert found.temperature == pytest.approx(temperature, rel=0.05)
         assert not found.at_bound
 
     def test_it_is_the_best_there_is(self):

@@ -97,8 +97,10 @@ def figure(
 
     Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
     """
+    from demur.files.write import check_target
     from demur.report.figure import figure_bytes, width_mm
 
+    check_target(output, [results])
     loaded = _of_answers(results)
     drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
     _write(output, drawn, loaded, results)
