@@ -22,14 +22,6 @@ _MOST_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointIntervals:
-    """The ends at each operating point; nan where there is none."""
-
-    low: Floats
-    high: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Spread:
     """What the clusters hold at each operating point: how many answer, the most answers of one, and influences.
 
@@ -53,8 +45,11 @@ class _Moments:
     degrees: Floats
 
 
-def intervals_at_points(view: CurveView) -> PointIntervals | None:
-    """The intervals at the operating points; None where there are none, or more than `MOST_POINTS`."""
+def intervals_at_points(view: CurveView) -> tuple[Floats, Floats] | None:
+    """The low and the high ends of the intervals at the operating points, nan where there is no interval.
+
+    None where there are no operating points, or more than `MOST_POINTS`.
+    """
     if not 0 < len(view.curve) <= MOST_POINTS:
         return None
     elsewhere, table = getattr(view, "elsewhere", None), view.table
@@ -63,7 +58,7 @@ def intervals_at_points(view: CurveView) -> PointIntervals | None:
     worst = None if table.largest_loss is None else table.largest_loss / table.divisor
     low, high = _ends(moments, worst, negative=bool(table.level_loss[0] < 0))
     alone = moments.clusters <= 1
-    return PointIntervals(np.where(alone, np.nan, low), np.where(alone, np.nan, high))
+    return np.where(alone, np.nan, low), np.where(alone, np.nan, high)
 
 
 def _spread(view: CurveView) -> Spread:

@@ -62,25 +62,14 @@ class Bounds:
         return low, np.maximum(most, low)
 
 
-@dataclass(frozen=True, slots=True)
-class BoundBreach:
-    """A query for which more or fewer ids are shown than may be."""
-
-    query: int
-    shown: int
-    candidates: int
-    low: int
-    high: int
-
-
-def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[BoundBreach]:
-    """The selections that break the bounds; an empty one is an abstention and breaks none."""
+def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[tuple[int, int, int, int]]:
+    """Queries, how many ids are shown of each, and the bounds that breaks; showing nothing is an abstention."""
     if rankings.selected_count is None:
         return
     low, high = bounds.of_all(rankings.candidates)
     shown = rankings.selected_count
     for query in np.flatnonzero((shown > 0) & ((shown < low) | (shown > high))).tolist():
-        yield BoundBreach(query, int(shown[query]), int(rankings.candidates[query]), int(low[query]), int(high[query]))
+        yield query, int(shown[query]), int(low[query]), int(high[query])
 
 
 Chooser = Callable[[Floats, Integers, Integers, float], Integers]

@@ -79,7 +79,8 @@ def _intervals(view: CurveView) -> Json | None:
     intervals = intervals_at_points(view)
     if intervals is None:
         return None
-    return {end: [None if np.isnan(x) else x for x in getattr(intervals, end).tolist()] for end in ("low", "high")}
+    low, high = ([None if np.isnan(end) else end for end in ends.tolist()] for ends in intervals)
+    return {"low": low, "high": high}
 
 
 def _histogram(view: CurveView) -> Json:

@@ -118,13 +118,13 @@ def _system(name: str, rows: RetrievalRows) -> Json:
         "empty_selections": None if selected is None else int((selected == 0).sum()),
         "breaches": [
             {
-                "post": rankings.post_ids[int(rankings.post[breach.query])],
-                "criterion": rankings.criteria[int(rankings.criterion[breach.query])],
-                "selected": breach.shown,
-                "candidates": breach.candidates,
-                "allowed": (breach.low, breach.high),
+                "post": rankings.post_ids[int(rankings.post[query])],
+                "criterion": rankings.criteria[int(rankings.criterion[query])],
+                "selected": shown,
+                "candidates": int(counts[query]),
+                "allowed": allowed,
             }
-            for breach in breaches(rankings, rows.settings.bounds)
+            for query, shown, *allowed in breaches(rankings, rows.settings.bounds)
         ],
     }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
@@ -163,8 +163,10 @@ class _Request:
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
         return cls(rows, contrasts, headline, grouped(evaluation), evaluation.others)
 
-    def estimated(self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]) -> _Answers:
-        """One pass over the draws: every estimate, and the answers to the further asks."""
+    def estimated(
+        self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]
+    ) -> tuple[list[Estimate], list[Estimate], Sequence[Any]]:
+        """One pass over the draws: the estimates of systems and others, those of groups, and answers to `asks`."""
         views, groups = evaluation.views, self.groups
         of_groups = [row for group in groups for row in (*group.rows, *group.rests)]
         vs_rest = [contrast for group in groups for contrast in group.contrasts]
@@ -179,19 +181,8 @@ class _Request:
         grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in vs_rest}
         systems = with_thresholds([row for row in estimates if row.key not in grouped_keys], views)
         by_key = {row.key: row for row in estimates}
-        return _Answers(
-            self.others.finished(with_bands([*systems], self.contrasts)),
-            [row for group in groups for row in group.finished(by_key)],
-            answers,
-        )
-
-
-class _Answers(NamedTuple):
-    """The estimates of systems and others beside them, the estimates of groups, and the answers to the asks."""
-
-    systems: list[Estimate]
-    groups: list[Estimate]
-    asks: Sequence[Any]
+        finished = self.others.finished(with_bands([*systems], self.contrasts))
+        return finished, [row for group in groups for row in group.finished(by_key)], answers
 
 
 def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
