@@ -9,8 +9,8 @@ import numpy as np
 
 from demur.confidences.variants import VARIANTS
 from demur.decide.accepted import Accepted
-from demur.decide.crossfit import crossfit, procedure_interval
-from demur.decide.rule import Chosen, Direction, Measured, Procedure, Rule, Wanted
+from demur.decide.crossfit import crossfit
+from demur.decide.rule import Chosen, Direction, Measured, Rule, Wanted
 from demur.decide.targets import DecisionTarget, Typed
 from demur.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
@@ -67,7 +67,7 @@ def provenance(created_at: str | None, command: str | None) -> dict[str, Any]:
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
     """The operating point that meets the target on these data, and the cross-fitted procedure."""
     curve = Curve.of(graded)
-    procedure = _procedure(graded, target, seed)
+    procedure = crossfit(graded, target, seed)
     point = target.point(curve)
     if point is None:
         return Chosen(
@@ -91,23 +91,6 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
         reason="",
         procedure=procedure,
         risk_if_fixed=Measured.of(risk.point, *risk.interval()),
-    )
-
-
-def _procedure(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:
-    fitted = crossfit(graded, target, seed)
-    if fitted is None:
-        return None
-    accepted, clusters = fitted.accepted, fitted.accepted.clusters
-    risk, per_unit, coverage = accepted.risk, accepted.generalized_risk, accepted.coverage
-    return Procedure(
-        folds=fitted.folds,
-        seed=seed,
-        without_threshold=fitted.without_threshold,
-        accepted=int(accepted.count.sum()),
-        risk=Measured.of(risk.point, *procedure_interval(risk, clusters)),
-        generalized_risk=Measured.of(per_unit.point, *procedure_interval(per_unit, clusters)),
-        coverage=Measured.of(coverage.point, *coverage.interval()),
     )
 
 

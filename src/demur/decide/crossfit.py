@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from demur.decide.accepted import Accepted
+from demur.decide.rule import Measured, Procedure
 from demur.decide.targets import DecisionTarget
 from demur.inference.draws import folds as fold_of_clusters
 from demur.inference.evidence import Evidence
@@ -19,25 +19,13 @@ from demur.quantities.graded import Graded
 FOLDS = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Crossfit:
-    """What is accepted in held-out clusters, each by the threshold chosen without its fold.
-
-    `without_threshold` counts the folds in which no threshold met the target, so that nothing was accepted.
-    """
-
-    accepted: Accepted
-    folds: int
-    without_threshold: int
-
-
-def crossfit(graded: Graded, target: DecisionTarget, seed: int, folds: int = FOLDS) -> Crossfit | None:
+def crossfit(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:
     """For each fold of clusters, choose a threshold on the others and apply it; None if there is one cluster.
 
     A threshold is the confidence of the chosen operating point. There are at most as many folds as clusters.
     """
     size = len(graded.grouped.ids)
-    number = min(folds, size)
+    number = min(FOLDS, size)
     if number == 1:
         return None
     fold = fold_of_clusters(seed, size, number)
@@ -46,10 +34,20 @@ def crossfit(graded: Graded, target: DecisionTarget, seed: int, folds: int = FOL
         curve = Curve.of(graded.of_clusters(fold != held_out))
         if (point := target.point(curve)) is not None:
             thresholds[held_out] = curve.scale * curve.threshold[point]
-    return Crossfit(Accepted.of(graded, thresholds[fold]), number, int(np.isinf(thresholds).sum()))
+    accepted = Accepted.of(graded, thresholds[fold])
+    risk, per_unit, coverage = accepted.risk, accepted.generalized_risk, accepted.coverage
+    return Procedure(
+        folds=number,
+        seed=seed,
+        without_threshold=int(np.isinf(thresholds).sum()),
+        accepted=int(accepted.count.sum()),
+        risk=Measured.of(risk.point, *_interval(risk, accepted.clusters)),
+        generalized_risk=Measured.of(per_unit.point, *_interval(per_unit, accepted.clusters)),
+        coverage=Measured.of(coverage.point, *coverage.interval()),
+    )
 
 
-def procedure_interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, str]:
+def _interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, str]:
     """The 95 % interval of a ratio over held-out clusters: the ratio ± t standard errors, over all clusters.
 
     If no accepted unit has a loss, the standard error would be 0, and the interval ends at the bound for clusters.
