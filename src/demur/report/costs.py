@@ -1,6 +1,5 @@
 """Costs in words: the cheapest threshold at each price of an abstention, and which system is cheaper."""
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from demur.inference.key import Key
 from demur.quantities.costs import price_of
 from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.report.text import UNDEFINED, four, interval_text, shown_interval, three, threshold_at, with_interval
+from demur.report.text import UNDEFINED, cell, four, interval_text, shown_interval, three, threshold_at
 from demur.results.table import Results
 
 HEADINGS = (
@@ -46,20 +45,16 @@ def _row(results: Results, system: NamedSystem, confidence: str, price: str) -> 
     cost, answer_all = estimate(COST), estimate(OF_ALL)
     if cost is None or answer_all is None:
         return CostRow((price, *[UNDEFINED] * (len(HEADINGS) - 1)), "")
-    crossfit, saving = (_with_interval(results, estimate(stem)) for stem in (CROSSFIT, SAVING))
+    crossfit, saving = (cell(results, estimate(stem)) for stem in (CROSSFIT, SAVING))
     fixed = estimate(AT_THRESHOLD)
     threshold, policy = _threshold(results, system.system, confidence, cost)
     ends = interval_text(None if fixed is None else shown_interval(results, fixed))
-    cells = (_with_interval(results, cost), ends, crossfit, four(answer_all.value), saving)
+    cells = (cell(results, cost), ends, crossfit, four(answer_all.value), saving)
     against = f"against {three(answer_all.value)} for answering everything"
     if cost.value == answer_all.value:
         against = f"against {three(float(price_of(price)))} for declining everything"
     sentence = f"If a silence costs {in_words(price_of(price))}, {policy} is cheapest: {three(cost.value)} per unit"
     return CostRow((price, threshold, f"{cost.at or 0.0:.1%}", *cells), f"{sentence}, {against}.")
-
-
-def _with_interval(results: Results, estimate: Estimate | None) -> str:
-    return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 
 def _threshold(results: Results, system: str, confidence: str, cost: Estimate) -> tuple[str, str]:

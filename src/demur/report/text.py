@@ -99,6 +99,11 @@ def with_interval(results: Results, estimate: Estimate, digits: Callable[[float]
     return value if estimate.upper_bound is None else f"{value} (at most {three(estimate.upper_bound)})"
 
 
+def cell(results: Results, estimate: Estimate | None) -> str:
+    """The same in a table, or a dash where there is no number."""
+    return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
+
+
 def level_of(results: Results) -> str:
     """The name of the intervals that are shown."""
     requested = results.study.requested

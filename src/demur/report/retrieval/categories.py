@@ -1,6 +1,5 @@
 """Categories of retrieval numbers with their titles, and the number that the verdict is based on."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -9,7 +8,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.names import Pair
-from demur.report.text import UNDEFINED, with_interval
+from demur.report.text import cell
 from demur.results.table import Results
 
 _TITLES = {
@@ -83,11 +82,6 @@ def title(key: Key) -> str:
 def a_title(key: Key) -> str:
     """The title of a number with its article: nDCG, MRR and MAP are pronounced with a vowel."""
     return f"{'an' if title(key)[0] in 'nM' else 'a'} {title(key)}"
-
-
-def cell(results: Results, estimate: Estimate | None) -> str:
-    """A number with its interval."""
-    return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 
 def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:

@@ -7,11 +7,11 @@ from demur.errors import shown
 from demur.inference.key import Key
 from demur.report.console import console_text, warnings_text
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
-from demur.report.retrieval.categories import at_depth, cell, pooled, pooled_and_mean, title
+from demur.report.retrieval.categories import at_depth, pooled, pooled_and_mean, title
 from demur.report.retrieval.detection import decision_counts, selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.rankings import differences_by_category, mean_and_spread, means_over_folds
-from demur.report.text import table, with_interval
+from demur.report.text import cell, table, with_interval
 from demur.report.verdict import SIMULTANEOUS, Decision, decide
 from demur.results.study import RetrievalStudy, RetrievalSystem
 from demur.results.table import Results

@@ -12,9 +12,9 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.report.names import systems_of
-from demur.report.retrieval.categories import by_category, cell, chance_numbers, pooled, pooled_and_mean, title
+from demur.report.retrieval.categories import by_category, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
-from demur.report.text import three
+from demur.report.text import cell, three
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 

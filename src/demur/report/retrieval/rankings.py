@@ -14,14 +14,13 @@ from demur.report.retrieval.categories import (
     NumberCategory,
     at_depth,
     by_category,
-    cell,
     pooled,
     pooled_and_mean,
     title,
 )
 from demur.report.retrieval.overview import SHARES, drawn_number, open_question
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, decimals, shown_interval
+from demur.report.text import UNDEFINED, cell, decimals, shown_interval
 from demur.report.verdict import Difference, decide
 from demur.results.study import CriterionCounts
 from demur.results.table import Results
