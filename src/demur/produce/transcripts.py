@@ -89,11 +89,11 @@ def check_file_name(person: str) -> None:
 
     >>> check_file_name("../300")
     Traceback (most recent call last):
-    demur.errors.UserError: participant ../300: the id names a file, and cannot hold / \ or : nor start with a dot
+    demur.errors.UserError: participant ../300: the id names a file, and cannot contain / \ or : nor start with a dot
     """
     good = person and person.isprintable() and not person.startswith(".") and not {*"/\\:"} & {*person}
     if not good:
-        rule = "the id names a file, and cannot hold / \\ or : nor start with a dot"
+        rule = "the id names a file, and cannot contain / \\ or : nor start with a dot"
         raise UserError(f"participant {shown(person)}: {rule}")
 
 
