@@ -92,7 +92,7 @@ class FaultyEndpoint(ScriptedEndpoint):
 
     def respond(self, path: str, body: Any) -> HttpAnswer:
         chat = path == CHAT and isinstance(body, dict) and isinstance(body.get("messages"), list)
-        asked = self.script.asked(body) if chat else None
+        asked = self.script.question(body) if chat else None
         who, step = (asked.participant, asked.step) if asked else (None, STEPS.get(path, ""))
         exchange, fault = self._begun(body, who, step)
         given = self._struck(fault, path, body, exchange.number) if fault else super().respond(path, body)
@@ -128,7 +128,7 @@ class FaultyEndpoint(ScriptedEndpoint):
         if kind == "truncated":
             return super().respond(path, {**body, "max_tokens": content["usage"]["completion_tokens"] // 2})
         if kind in OF_ANSWERS and path == CHAT:
-            asked = self.script.asked(body)
+            asked = self.script.question(body)
             return HttpAnswer(completion(body, asked, spoiled(answer(asked), kind)))
         if kind in OF_VECTORS and path == EMBEDDINGS:
             spoil_vector(content["data"][-1]["embedding"], kind)

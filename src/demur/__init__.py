@@ -5,7 +5,7 @@ compared. demur evaluates the whole risk–coverage trade-off, and gives every n
 
     >>> import demur
     >>> table = {
-    ...     "document": ["a", "a", "b", "b", "c", "d"],        # whose each row is: these are resampled
+    ...     "document": ["a", "a", "b", "b", "c", "d"],        # what each row belongs to: resampled
     ...     "score": [1.0, 0.5, 0.5, 0.0, None, 1.0],          # how right the answer is; None: it declined to answer
     ...     "sure": [0.9, 0.4, 0.8, 0.6, 0.1, 0.7],            # what ranks the answers
     ... }

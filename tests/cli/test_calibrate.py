@@ -279,7 +279,7 @@ def test_a_table_that_cannot_be_understood_is_asked_about_with_a_command_that_wo
     found = demur(tmp_path, *call)
     assert (found.returncode, found.stdout) == (2, "")
     told, _, answer = found.stderr.rstrip().partition("the likeliest command: demur ")
-    assert "whose each row is (cluster): person" in told
+    assert "what each row belongs to (cluster): person" in told
     assert answer == f"{' '.join(call)} --column cluster=person"
     assert not (tmp_path / "c.json").exists()
     assert demur(tmp_path, *answer.split()).returncode == 0

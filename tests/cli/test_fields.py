@@ -59,7 +59,7 @@ def test_what_cannot_be_told_is_asked_and_no_error(tmp_path):
     assert shown.endswith("ranked by (--confidence): p\n")
     written(tmp_path, "topic,passed,p\nx,1,0.5\nx,0,0.6\ny,0,0.6\n", "t.csv")
     last = fields(tmp_path, "t.csv").splitlines()[-1]
-    assert last.startswith("to evaluate it, say whose each row is (cluster): topic; if no two rows share")
+    assert last.startswith("to evaluate it, say what each row belongs to (cluster): topic; if no two rows")
 
 
 ROWS = [{"doc": {"name": f"d{n // 2}", "tags": ["x"] * n}, "loss": n / 2, "p": None if n else 1} for n in range(3)]

@@ -138,7 +138,7 @@ class TestTables:
     @pytest.mark.parametrize("library", [dict, pd.DataFrame])
     def test_two_columns_with_one_name_as_text_are_refused(self, library):
         table = library({**FREE, 1: [1, 2], "1": [3, 4]})
-        message = "the columns 1 and '1' have one name as text: give each a name of its own"
+        message = "the columns 1 and '1' have the same name as text: give each a name of its own"
         with pytest.raises(UserError, match=message):
             read_table(table, instrument=None)
         with pytest.raises(UserError, match=message):

@@ -131,7 +131,7 @@ def test_tokens_of_a_model_that_knows_every_byte_are_aligned_by_bytes(models):
             content = choice["message"]["content"]
             assert json.loads(content)["score"] in (None, 0, 1, 2, 3)
             tokens = Tokens.aligned(choice["logprobs"]["content"], content.strip())
-            first, last = tokens.places[0], tokens.places[-1]
+            first, last = tokens.offsets[0], tokens.offsets[-1]
             spelled = b"".join(bytes(entry["bytes"]) for entry in tokens.entries)
             assert spelled[-first : len(content.strip().encode()) - first] == content.strip().encode()
             assert last >= len(content.strip().encode())

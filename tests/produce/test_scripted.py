@@ -106,7 +106,7 @@ def test_the_step_is_told_by_the_schema_and_the_participant_by_the_lines(endpoin
 def test_references_of_others_in_the_prompt_do_not_hide_who_is_assessed():
     body = asking(SCORE)
     body["messages"][1]["content"] += "\n(Sleep, 0)\n" + "\n".join(LINES["301"])
-    assert SCRIPT.asked(body).participant == "300"
+    assert SCRIPT.question(body).participant == "300"
 
 
 def test_the_same_seed_gives_the_same_answer_and_seeds_differ(endpoint):

@@ -85,7 +85,7 @@ def test_the_tokens_of_the_recorded_answer_hold_a_code_fence_that_the_content_do
     content, tokens = recorded("chat_free_text_schema")
     joined = b"".join(bytes(token["bytes"]) for token in tokens)
     assert (len(joined), len(content.encode())) == (682, 670)
-    assert Tokens.aligned(tokens, content).places[0] == -joined.index(content.encode()) < 0
+    assert Tokens.aligned(tokens, content).offsets[0] == -joined.index(content.encode()) < 0
 
 
 def token(text, share=0.5, top=None, data=None):

@@ -69,9 +69,10 @@ def test_several_things_are_asked_at_once_with_the_alternatives():
     table = {"topic": ["a", "a", "b", "b"], "doc name": ["x", "x", "y", "z"], "target": [1, 2, 3, 4]}
     table |= {"label": [1, 2, 3, 4], "pred": [1, 2, 3, 5], "margin": [1, 2, 3, 4], "conf": [4, 3, 2, 1]}
     found = guessed(table)
+    alone = "if no two rows share anything: --every-row-its-own-cluster"
     assert [question.about for question in found.questions] == [
         "what is right (truth): target, or label",
-        "whose each row is (cluster): doc name, or topic; if no two rows share anything: --every-row-its-own-cluster",
+        f"what each row belongs to (cluster): doc name, or topic; {alone}",
         "the loss: zero_one if a number is a class, abs if it is an amount",
         "what ranks the answers (confidence): conf, or margin",
     ]

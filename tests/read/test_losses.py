@@ -242,7 +242,7 @@ WRONG = {
     "a cluster column too": (
         {"loss": [1, 0]},
         {"options": TableOptions(every_row_its_own_cluster=True)},
-        "the column cluster says whose each row is: leave out --every-row-its-own-cluster",
+        "the column cluster holds clusters: leave out --every-row-its-own-cluster",
     ),
 }
 

@@ -85,7 +85,7 @@ def test_beside_losses_the_prediction_votes_and_has_one_loss():
     items = read(table, "vote")
     assert [Fraction(int(n), items.losses.divisor) for n in items.losses.numerators] == [0, 0, 1]
     assert items.answered.tolist() == [True, False, True]
-    with pytest.raises(UserError, match="cluster d, q#3: loss 1, but 0 in q#2: an answer that is voted on has one"):
+    with pytest.raises(UserError, match="cluster d, q#3: loss 1, but 0 in q#2: repeats that are voted on must agree"):
         read(table | {"loss": [0, 1, 1, None, 0.5, 0, 1]}, "vote")
     with pytest.raises(UserError, match="cluster d, q#1: no answer to vote with; --repeats first needs none"):
         read(table | {"prediction": ["Rome", None, "Rome", None, "Bern", "Oslo", "Bonn"]}, "vote")
@@ -112,7 +112,7 @@ WRONG = {
     "twice": ({"repeat": [1] * 7}, "vote", r"cluster d, q: repeat 1 is given more than once \(and 3 more\)"),
     "twice, first": ({"repeat": [1] * 7}, "first", "repeat 1 is given more than once"),
     "two truths": ({"truth": ["Rome"] * 6 + ["x"]}, "vote", "cluster e, q#2: ground truth x, but Rome in q#1"),
-    "computed": ({"consistency_na_rate": [0] * 7}, "vote", "the column consistency_na_rate is what a vote computes"),
+    "computed": ({"consistency_na_rate": [0] * 7}, "vote", "voting computes a signal consistency_na_rate too"),
     "no rule": ({}, "mean", "no rule for repeats is called mean; there are: first, units, vote"),
 }
 
@@ -129,7 +129,7 @@ def test_a_rule_without_repeats_and_repeats_without_items_are_misunderstandings(
         read(without, "vote")
     with pytest.raises(UserError, match="the column repeat counts repeats of an item: map that too"):
         read({name: values for name, values in TABLE.items() if name != "item"}, "units")
-    with pytest.raises(UserError, match="PHQ-8 has every item once: --repeats first or --repeats vote makes it so"):
+    with pytest.raises(UserError, match="PHQ-8 has every item once: reduce repeats by --repeats first"):
         read_table(TABLE | {"truth": [0] * 7, "prediction": [0] * 7}, instrument="PHQ-8")
 
 

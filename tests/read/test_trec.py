@@ -195,5 +195,5 @@ def test_two_runs_of_one_name_and_topics_that_do_not_split_are_refused(files):
     assert [*read_trec(qrels, [("one", run), ("two", run)])] == ["one", "two"]
     with pytest.raises(UserError, match="topic q1: expected a post and a criterion with '/' between them"):
         read_trec(qrels, [run], split_topics="/")
-    with pytest.raises(UserError, match="split_topics '', expected what stands between"):
+    with pytest.raises(UserError, match="split_topics '', expected the text between"):
         read_trec(qrels, [run], split_topics="")

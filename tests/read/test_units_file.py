@@ -67,7 +67,7 @@ WRONG = {
     "mapping": ([], {"mapping": None}, "line 1: the header has mapping null, expected an object"),
     "no units": ([], {}, "there are no rows"),
     "signals": ([("d", "q", 1, 0, "ok", None)], {}, "line 2: signals null, expected an object"),
-    "a name taken": ([("d", "q", 1, 0, "ok", {"loss": 1})], {}, "line 2: the signal loss is called like a column"),
+    "a name taken": ([("d", "q", 1, 0, "ok", {"loss": 1})], {}, "line 2: the signal loss has the name of a column"),
     "repeat": ([("d", "q", "1", 0, "ok", {})], {}, "item 'q': repeat '1', expected an integer from 1"),
     "loss": ([("d", "q", 1, 1.5, "ok", {})], {}, r"cluster d, q: loss 1.5, expected a number 0 to 1"),
     "status": (

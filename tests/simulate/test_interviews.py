@@ -60,7 +60,7 @@ def test_items_are_spoken_of_as_often_as_they_should_and_one_in_ten_as_a_neighbo
 def test_the_scripted_endpoint_tells_everybody_apart(many):
     script = Script.of(many.answers())
     for interview in many.interviews:
-        assert script.whose("\n".join(interview.own)).name == str(interview.participant)
+        assert script.person_in("\n".join(interview.own)).name == str(interview.participant)
 
 
 def test_the_folder_holds_what_demur_produce_needs_and_says_that_it_is_made_up(tmp_path):

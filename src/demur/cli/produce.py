@@ -180,11 +180,11 @@ def _needs_httpx() -> None:
 
 def _demonstrate(folder: Path | None) -> None:
     _needs_httpx()
-    from demur.produce.demo import MEANINGLESS, unused_folder, walk
+    from demur.produce.demo import MEANINGLESS, run_demo, unused_folder
 
-    walked = walk(folder or unused_folder(_RUNS))
-    typer.echo(f"{walked.explanation}\n{MEANINGLESS}\n")
-    for label, path in walked.places.items():
+    demo = run_demo(folder or unused_folder(_RUNS))
+    typer.echo(f"{demo.explanation}\n{MEANINGLESS}\n")
+    for label, path in demo.paths.items():
         typer.echo(f"{label}: {printed_path(path)}")
 
 
@@ -205,11 +205,11 @@ def _probe(settings: ProduceSettings) -> None:
 
 def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
     from demur.produce.failures import EndpointError
-    from demur.produce.folder import RunFolder, begun_with
+    from demur.produce.folder import RunFolder, run_identity
     from demur.produce.producing import Production
 
     if folder is None:
-        folder = _RUNS / f"produce-{begun_with(inputs)[0][:8]}"
+        folder = _RUNS / f"produce-{run_identity(inputs)[0][:8]}"
     try:
         return Production(inputs, RunFolder(folder), base, options).produce()
     except EndpointError as error:

@@ -14,7 +14,7 @@ def columns_of(data: Any) -> dict[str, Any]:
     columns = [*data.items()] if isinstance(data, Mapping) else [(series.name, series) for series in _series(data)]
     if twice := repeated(str(name) for name, _ in columns):
         same = " and ".join(literal(name) for name, _ in columns if str(name) == twice[0])
-        raise UserError(f"the columns {same} have one name as text: give each a name of its own")
+        raise UserError(f"the columns {same} have the same name as text: give each a name of its own")
     return {str(name): values for name, values in columns}
 
 

@@ -90,7 +90,7 @@ class Archive:
         self._file.seek(member.start)
         signature, names, extra = struct.unpack("<4s22x2H", self._file.read(30))
         if signature != _LOCAL:
-            raise UserError(f"{where}: not where the directory says")
+            raise UserError(f"{where}: damaged: it is not at the position in the directory")
         self._file.seek(names + extra, 1)
         data = bytearray()
         for piece in _unpacked(_pieces(self._file, member.packed), member.compression):
@@ -98,7 +98,7 @@ class Archive:
             if len(data) > member.size:
                 break
         if len(data) != member.size or zlib.crc32(data) != member.crc:
-            raise UserError(f"{where}: damaged: its bytes are not those that were packed")
+            raise UserError(f"{where}: damaged: its size or checksum differs from the directory")
         return bytes(data)
 
     def _member(self, index: int) -> Member:

@@ -1,4 +1,4 @@
-"""Answers of the model: taken apart strictly, and quotes checked against what was said."""
+"""Parses the answers of the model strictly, and checks quotes against the transcript."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SAME = str.maketrans(
 _LEAST_LETTERS = 3
 
 
-class InvalidAnswer(Exception):  # noqa: N818  (an answer, not a mistake of ours)
-    """The answer does not fit its schema; it is asked for again."""
+class InvalidAnswer(Exception):  # noqa: N818  (a fault of the answer, not an error of demur)
+    """The answer does not fit its schema, and the question is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
-    """What was answered for an item; `extra` are members that are no free text, `text` those that are."""
+    """The answer for an item; `text` are the members that are free text, `extra` the others."""
 
     score: int | None
     confidence: int | None
@@ -39,7 +39,7 @@ class ItemAnswer:
 
 
 def json_of(content: str) -> str:
-    r"""The object of an answer: what is between code fences, if the server left them.
+    r"""The JSON of an answer, without code fences around it.
 
     >>> json_of('```json\n{"a": 1}\n```')
     '{"a": 1}'
@@ -49,7 +49,7 @@ def json_of(content: str) -> str:
 
 
 def quotes_of(text: str, items: Sequence[str]) -> dict[str, list[str]]:
-    """The quotes of each item, without the spaces around them, each once."""
+    """The distinct quotes of each item, without spaces around them."""
     answer = _object(text, items)
     quotes = {}
     for item in items:
@@ -61,7 +61,7 @@ def quotes_of(text: str, items: Sequence[str]) -> dict[str, list[str]]:
 
 
 def scores_of(text: str, prompts: PromptFolder) -> dict[str, ItemAnswer]:
-    """What was answered for each item."""
+    """The answer for each item."""
     answer = _object(text, prompts.instrument.items)
     return {item: _item_answer(answer[item], prompts) for item in prompts.instrument.items}
 
@@ -96,7 +96,7 @@ def _object(text: str, members: Sequence[str]) -> Json:
 
 
 def normalised(text: str) -> str:
-    """Text as quotes are compared: one kind of quotation mark and space, no tags, no case.
+    """Text in the form in which quotes are compared: one kind of quotation mark and space, no tags, lower case.
 
     >>> normalised("I\u2019m  <laughter> so\u200b TIRED")
     "i'm so tired"
@@ -106,7 +106,7 @@ def normalised(text: str) -> str:
 
 
 def grounded(quotes: Sequence[str], transcript: str) -> list[str]:
-    """The quotes that are in a transcript; `transcript` is normalised. Fewer than three letters prove nothing."""
+    """The quotes of at least three letters that occur in a transcript, which is normalised."""
     return [
         quote
         for quote in quotes

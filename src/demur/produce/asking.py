@@ -1,4 +1,4 @@
-"""Asking: one question until its answer fits, is cut off for good, or is refused."""
+"""Asks the model a question, and repeats it until the answer is valid or no retry can help."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from demur.produce.failures import ParticipantFailure
 from demur.types import Json
 
 T = TypeVar("T")
-_ANOTHER_TEMPERATURE = 0.2  # at 0 another seed gives the same answer
+_ANOTHER_TEMPERATURE = 0.2  # at 0, another seed would give the same answer
 _SEEDS = 2**31
 _SERVER = 500
 
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """What is asked, and how."""
+    """A question: the messages, the schema of the answer, and the sampling parameters."""
 
     key: Key
     messages: Sequence[Json]
@@ -30,7 +30,7 @@ class ChatQuestion:
     top_logprobs: int = 0
 
     def body(self, model: str) -> Json:
-        """The body of the request: never several answers at once, never a stream, never tools."""
+        """The body of the request, without several choices, streaming or tools."""
         fields: Json = {"model": model, "messages": [*self.messages], "temperature": self.temperature}
         fields |= {"seed": self.seed, "max_tokens": self.max_tokens}
         if self.top_logprobs:
@@ -39,7 +39,7 @@ class ChatQuestion:
         return fields | {"response_format": {"type": "json_schema", "json_schema": named}}
 
     def failure(self, category: str, attempts: int, length: int | None = None) -> ParticipantFailure:
-        """Why the answer is of no use; one with a length is about the text of its step."""
+        """The failure of this question; with `length`, that of the answer, the category is prefixed by the step."""
         _, _, step, sample = self.key
         if length is None:
             return ParticipantFailure(category, step, sample, 200, attempts)
@@ -47,13 +47,13 @@ class ChatQuestion:
         return ParticipantFailure(named, step, sample, 200, attempts, {"answer_characters": length})
 
     def reseeded(self) -> ChatQuestion:
-        """With the next seed."""
+        """The question with the next seed."""
         return replace(self, seed=(self.seed + 1) % _SEEDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What was answered, as what it stands for and as text, and the tokens if they were asked for."""
+    """An answer as a parsed value and as text, with its tokens if they were requested."""
 
     value: T
     text: str
@@ -69,7 +69,7 @@ class Asker:
     retries: int
 
     def answer(self, question: ChatQuestion, parse: Callable[[str], T]) -> Answer[T]:
-        """The answer; what is invalid is asked for again with the next seed, what is cut off once with more tokens."""
+        """The answer; an invalid one is retried with the next seed, a truncated one once with twice the tokens."""
         invalid, attempts, doubled, again = 0, 0, False, False
         while True:
             try:
@@ -84,10 +84,10 @@ class Asker:
                 question, again = question.reseeded(), True
                 continue
             attempts, again = attempts + reply.attempts, False
-            text, cut, tokens = _said(reply.body, question, attempts)
-            if cut and doubled:
+            text, truncated, tokens = _content(reply.body, question, attempts)
+            if truncated and doubled:
                 raise question.failure("truncated", attempts, len(text))
-            if cut:
+            if truncated:
                 question, doubled = replace(question, max_tokens=2 * question.max_tokens), True
                 continue
             try:
@@ -99,8 +99,8 @@ class Asker:
             question = replace(question.reseeded(), temperature=max(question.temperature, _ANOTHER_TEMPERATURE))
 
 
-def _said(body: Json, question: ChatQuestion, attempts: int) -> tuple[str, bool, Any]:
-    """The JSON text of the first choice, whether it was cut off, and its tokens; a failure if there is no text."""
+def _content(body: Json, question: ChatQuestion, attempts: int) -> tuple[str, bool, Any]:
+    """The JSON text of the first choice, whether it was truncated, and its tokens; a failure if there is no text."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None

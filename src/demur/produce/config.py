@@ -1,4 +1,4 @@
-"""The configuration of `demur produce`: a TOML file, what flags and environment change in it, and what is refused."""
+"""The configuration of `demur produce`: a TOML file, overridden by flags and environment, and its checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Temperature = Annotated[float, Field(ge=0, le=2)]
 
 
 class DataSettings(Part):
-    """Where the inputs are; paths are relative to the file."""
+    """The inputs; paths are relative to the configuration file."""
 
     transcripts: str
     truth: str
@@ -43,7 +43,7 @@ class DataSettings(Part):
 
 
 class EndpointSettings(Part):
-    """Whom to ask, how long to wait, how often to try."""
+    """The server and the model, timeouts, retries and limits."""
 
     base_url: str
     model: Annotated[str, Field(min_length=1)]
@@ -61,7 +61,7 @@ class EndpointSettings(Part):
 
 
 class AssessSettings(Part):
-    """What is asked, and what becomes of several samples."""
+    """The prompts, the sampling parameters, and how several samples are combined."""
 
     mode: Literal["zero_shot", "few_shot", "both"] = "both"
     prompts: str = "strict"
@@ -80,12 +80,12 @@ class AssessSettings(Part):
 
     @property
     def scoring_temperature(self) -> float:
-        """One answer is asked for at the plain temperature, several at the one of consistency."""
+        """The temperature of scoring: the plain one for one sample, that of consistency for several."""
         return self.temperature if self.consistency_samples == 1 else self.consistency_temperature
 
 
 class ReferenceSettings(Part):
-    """How references are cut and chosen; similarities are (1 + cosine) / 2."""
+    """How references are split into chunks and selected; similarities are (1 + cosine) / 2."""
 
     chunk_lines: Annotated[int, Field(ge=1)] = 8
     chunk_step: Annotated[int, Field(ge=1)] = 2
@@ -105,12 +105,12 @@ class ProduceSettings(Part):
 
     @property
     def embedding_url(self) -> str:
-        """Where embeddings are asked for."""
+        """The address of the server for embeddings."""
         return self.endpoint.embedding_base_url or self.endpoint.base_url
 
     @property
     def identity(self) -> Json:
-        """What a folder was begun with and must be resumed with: all but keys, and how long and how fast."""
+        """The settings that must be the same when a run is resumed: all except keys, timeouts and rates."""
         content = self.model_dump()
         content["endpoint"] = {name: value for name, value in content["endpoint"].items() if name not in _FREE}
         for name in ("base_url", "embedding_base_url"):
@@ -122,7 +122,7 @@ Changes = Mapping[str, Mapping[str, Any]]
 
 
 def load_settings(path: Path, changes: Changes, *, allow_remote: bool = False) -> ProduceSettings:
-    """The configuration of a file; `changes` are those of flags, by section and name, and win."""
+    """The configuration of a file; `changes`, by section and name, come from flags and take precedence."""
     data = read_bytes(path)
     with located(path):
         content = parsed_toml(decode(data))
@@ -135,7 +135,7 @@ def load_settings(path: Path, changes: Changes, *, allow_remote: bool = False) -
 
 
 def checked_settings(content: Json, *, allow_remote: bool = False) -> ProduceSettings:
-    """A configuration that can be run, from its tables."""
+    """The configuration from the tables of a TOML file, checked."""
     _check_keys(content.get("endpoint"))
     try:
         settings = ProduceSettings.model_validate(content)
@@ -151,7 +151,7 @@ def checked_settings(content: Json, *, allow_remote: bool = False) -> ProduceSet
 
 
 def _with_environment(content: Json) -> Json:
-    """CONSISTENCY_* count where neither file nor flag says anything about consistency."""
+    """Add the variables CONSISTENCY_*, which count if neither file nor flag sets anything about consistency."""
     assess = content.get("assess", {})
     names = ("consistency_samples", "consistency_temperature")
     if not isinstance(assess, dict) or any(name in assess for name in names):
@@ -168,7 +168,7 @@ def _with_environment(content: Json) -> Json:
 
 
 def _check_keys(endpoint: Any) -> None:
-    """A key in a file would be copied with it; neither it nor what looks like one is repeated in a message."""
+    """Refuse a key in the file, which would be copied with it; the message never repeats a possible key."""
     if not isinstance(endpoint, dict):
         return
     for name, value in endpoint.items():
@@ -195,7 +195,7 @@ def _check_url(name: str, url: str, *, allow_remote: bool) -> None:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine.
+    """Whether an address refers to this machine.
 
     >>> is_loopback("http://127.0.0.1:8080/v1"), is_loopback("http://[::1]/v1"), is_loopback("http://127.0.0.1.net/")
     (True, True, False)
@@ -208,7 +208,7 @@ def is_loopback(url: str) -> bool:
 
 
 def origin(url: str) -> str:
-    """An address as files record it: without user, path and query.
+    """An address for the record, without user, path and query.
 
     >>> origin("https://user:word@host:8080/v1?key=1")
     'https://host:8080'

@@ -1,4 +1,4 @@
-"""The demonstration: made-up interviews, a scripted endpoint, both modes, then the evaluation of the run."""
+"""The demonstration: it assesses made-up interviews by a scripted endpoint in both modes, and evaluates the run."""
 
 from dataclasses import dataclass
 from itertools import chain, count
@@ -28,20 +28,20 @@ _USUAL = "produce-demo"
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
-    """What was made on the way, and what the evaluation at its end says."""
+class ProducedDemo:
+    """The results of the demonstration, their explanation, and the files that were written."""
 
     results: Results
     explanation: str
-    places: dict[str, Path]
+    paths: dict[str, Path]
 
 
-def walk(folder: Path) -> Walked:
-    """The whole road from transcripts to a report, in a folder that is new or empty."""
+def run_demo(folder: Path) -> ProducedDemo:
+    """Run everything from transcripts to a report, in a folder that is new or empty."""
     make_folder(folder, new=folder)
-    made = simulated_interviews(_PARTICIPANTS, seed=_SEED)
-    interviews = made.write(folder / "interviews")
-    with ScriptedEndpoint(Script.of(made.answers())) as endpoint:
+    simulated = simulated_interviews(_PARTICIPANTS, seed=_SEED)
+    interviews = simulated.write(folder / "interviews")
+    with ScriptedEndpoint(Script.of(simulated.answers())) as endpoint:
         changes: Changes = {"endpoint": {"base_url": endpoint.base_url}, "assess": {"consistency_samples": _SAMPLES}}
         settings = load_settings(interviews / "produce.toml", changes)
         run_folder = RunFolder(folder / "run")
@@ -49,25 +49,27 @@ def walk(folder: Path) -> Walked:
     if outcome.run is None:
         raise UserError(f"{folder}: the demonstration was stopped; begin it anew in another folder")
     facts = read_inputs([outcome.run, outcome.run], modes=_MODES)
-    items = [each.labelled(f"made-up {mode}") for each, mode in zip(facts, _MODES, strict=True)]  # on the page too
+    items = [run.labelled(f"made-up {mode}") for run, mode in zip(facts, _MODES, strict=True)]  # so shown on the page
     plan = Plan(_RESAMPLES, seed=_SEED)
     results = evaluate(*items, settings=Settings(confidence="all"), plan=plan, command="demur produce --demo")
     page = write_whole(folder / "report.html", report_html(results), inputs=results.input_paths)
-    places = {"Interviews": interviews, "Run folder": run_folder.path, "Run": outcome.run}
-    places |= {"Results": results.save(folder / "metrics.json"), "Report": page}
-    return Walked(results, "\n".join([_told(made, results), *comparison_sentences(results, "llm")]), places)
+    paths = {"Interviews": interviews, "Run folder": run_folder.path, "Run": outcome.run}
+    paths |= {"Results": results.save(folder / "metrics.json"), "Report": page}
+    sentences = [_overview(simulated, results), *comparison_sentences(results, "llm")]
+    return ProducedDemo(results, "\n".join(sentences), paths)
 
 
-def _told(made: Interviews, results: Results) -> str:
-    training, confidences = made.training, len(results.selective.confidences)
+def _overview(simulated: Interviews, results: Results) -> str:
+    training, confidences = simulated.training, len(results.selective.confidences)
+    assessed = len(simulated.interviews) - training
     return (
-        f"{len(made.interviews) - training} made-up participants were assessed zero-shot and few-shot by a scripted "
-        f"endpoint, {_SAMPLES} times each; passages are of {training} others. {confidences} confidences were evaluated."
+        f"{assessed} made-up participants were assessed zero-shot and few-shot by a scripted endpoint, "
+        f"{_SAMPLES} times each; passages are of {training} others. {confidences} confidences were evaluated."
     )
 
 
 def unused_folder(outputs: Path) -> Path:
-    """A folder for a demonstration that is not there yet: nothing is ever replaced.
+    """A folder for a demonstration that does not exist yet, so that nothing is replaced.
 
     >>> unused_folder(Path("nowhere")).as_posix()
     'nowhere/produce-demo'

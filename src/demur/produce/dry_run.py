@@ -1,4 +1,4 @@
-"""A dry run: what would be asked, how long it is, and what is missing, without asking anybody."""
+"""A dry run: the number and the length of the requests, and missing transcripts, without sending a request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from demur.produce.transcripts import Transcript
 
 
 def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool = False) -> Iterator[str]:
-    """Lines that say what a run would do; text of transcripts only where it is asked for."""
+    """Lines that say what a run would do; they contain text of transcripts only with `show_prompts`."""
     settings, prompts = inputs.settings, inputs.prompts
     read, broken = dict[str, Transcript](), dict[str, str]()
     for person in map(str, people):
@@ -26,28 +26,28 @@ def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool =
     yield f"{inputs.instrument.name}: {len(people)} participants of {len(inputs.people)}, modes {', '.join(modes)}"
     for person, category in broken.items():
         yield f"participant {person} would fail: {category}"
-    asked = len(read) * (1 + assess.consistency_samples * len(modes))
-    yield f"{asked} chat requests: {len(read)} for evidence, {asked - len(read)} for scores"
+    requests = len(read) * (1 + assess.consistency_samples * len(modes))
+    yield f"{requests} chat requests: {len(read)} for evidence, {requests - len(read)} for scores"
     if FEW_SHOT in modes:
         passages = passages_of(inputs)
         count = len(inputs.references)
         yield f"{len(passages)} passages of {count} references to embed, and one request per participant"
     yield f"prompts {prompts.about['name']} {prompts.about['version']}, {prompts.sha256[:12]}"
-    yield from _asked(inputs, [*read.values()], show_prompts=show_prompts)
+    yield from _prompt_lines(inputs, [*read.values()], show_prompts=show_prompts)
 
 
-def _asked(inputs: Inputs, transcripts: Sequence[Transcript], *, show_prompts: bool) -> Iterator[str]:
-    """How long the prompts are, and the first of each kind where they are to be shown."""
+def _prompt_lines(inputs: Inputs, transcripts: Sequence[Transcript], *, show_prompts: bool) -> Iterator[str]:
+    """The lengths of the prompts, and with `show_prompts` the first of each kind."""
     prompts = inputs.prompts
-    asked = {
+    requests = {
         "evidence": [prompts.evidence_messages(transcript.text) for transcript in transcripts],
         f"score ({ZERO_SHOT})": [prompts.score_messages(transcript.text) for transcript in transcripts],
     }
-    for name, every in asked.items():
-        if every:
-            lengths = sorted(sum(len(message["content"]) for message in messages) for messages in every)
+    for name, listed in requests.items():
+        if listed:
+            lengths = sorted(sum(len(message["content"]) for message in messages) for messages in listed)
             yield f"{name}: {lengths[0]} to {lengths[-1]} characters, median {median(lengths):g}"
     if show_prompts:
-        for name, every in asked.items():
-            for message in every[0] if every else ():
+        for name, listed in requests.items():
+            for message in listed[0] if listed else ():
                 yield f"--- {name}, {message['role']}\n{message['content']}"

@@ -1,4 +1,4 @@
-"""The endpoint: an OpenAI-compatible server over HTTP, asked again where that may help."""
+"""The client of an OpenAI-compatible server, which retries requests where that may help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic_core import from_json  # a third less time than json takes, for hundreds of tokens a reply
+from pydantic_core import from_json  # a third faster than json, for replies with hundreds of tokens
 
 from demur.files.limits import MEMBER
 from demur.produce.config import ProduceSettings, is_loopback, origin
@@ -22,7 +22,7 @@ from demur.types import Json
 _CONNECT = 10.0
 _AGAIN = (408, 409, 425, 429)
 _SERVER, _TOO_MANY, _BAD = 500, 429, 400
-_SAME_BODY = 3  # attempts at a request that ends in a 500: the same seed fails the same way
+_SAME_BODY = 3  # attempts at a request that gives a 500, as the same seed is likely to fail again
 _OVERFLOW = ("exceed_context_size_error", "context_length_exceeded")
 _WORD = re.compile(r"[a-z_]{1,60}")
 
@@ -32,7 +32,7 @@ Record = Callable[[str, Key, Json], None]
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request, whose it is, and how often it may be tried; None for as often as the configuration says."""
+    """A request, its key, and the largest number of attempts; None for that of the configuration."""
 
     path: str
     key: Key
@@ -41,20 +41,20 @@ class HttpRequest:
 
     @property
     def embeds(self) -> bool:
-        """Whether it goes where embeddings are made."""
+        """Whether it goes to the server for embeddings."""
         return self.path == "/embeddings"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """The body of an answer, and how many attempts it took."""
+    """The body of a reply, and the number of attempts."""
 
     body: Json
     attempts: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Trouble:
+class _FailedAttempt:
     """Why an attempt failed, and whether another may help."""
 
     category: str
@@ -65,7 +65,7 @@ class _Trouble:
 
 
 class Endpoint:
-    """Requests to the server, as a context. `record` is told of every attempt."""
+    """Sends requests to the server, as a context manager; `record` is called for every attempt."""
 
     def __init__(
         self, settings: ProduceSettings, pace: Pace, record: Record, transport: httpx.BaseTransport | None = None
@@ -74,7 +74,7 @@ class Endpoint:
         chat = settings.endpoint.base_url
         same = origin(settings.embedding_url) == origin(chat)
         key = settings.endpoint.api_key_env
-        # A key belongs to one server: another that makes the embeddings has its own, or none.
+        # A key is never sent to another server: one for embeddings has its own key, or none.
         embedding_key = settings.endpoint.embedding_api_key_env or (key if same else "")
         self._clients = {
             False: _client(chat, key, self._settings.concurrency, transport),
@@ -89,7 +89,7 @@ class Endpoint:
             client.close()
 
     def call(self, request: HttpRequest) -> HttpReply:
-        """Ask until there is an answer, or another try cannot help."""
+        """Send a request until there is a reply, or another attempt cannot help."""
         attempt = 0
         while True:
             attempt += 1
@@ -109,38 +109,38 @@ class Endpoint:
                 self._pace.slow_down()
             self._pace.rest(backoff(attempt, outcome.retry_after, seed_of(*request.key, attempt) / 2**31))
 
-    def _check_key(self, request: HttpRequest, outcome: _Trouble) -> None:
-        """A key that is refused now is refused for everybody."""
+    def _check_key(self, request: HttpRequest, outcome: _FailedAttempt) -> None:
+        """Stop the run if the key was refused, because every other request would be refused too."""
         if outcome.status in (401, 403):
             own = self._settings.embedding_api_key_env if request.embeds else ""
             variable = own or self._settings.api_key_env
             raise EndpointError(f"the endpoint refused the key (HTTP {outcome.status}); set {variable}")
 
     def embed(self, texts: Sequence[str], key: Key) -> list[Any]:
-        """The embeddings of texts, in their order, as the server gives them."""
+        """The embeddings of texts, in their order, unchecked."""
         body = {"model": self._settings.embedding_model or self._settings.model, "input": [*texts]}
         listed = self.call(HttpRequest("/embeddings", key, body)).body.get("data")
         entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-        by_index = {entry.get("index", place): entry.get("embedding") for place, entry in enumerate(entries)}
+        by_index = {entry.get("index", index): entry.get("embedding") for index, entry in enumerate(entries)}
         if {*by_index} != {*range(len(texts))}:
             raise ParticipantFailure("embedding_invalid", key[2], numbers={"vectors": len(entries)})
-        return [by_index[place] for place in range(len(texts))]
+        return [by_index[index] for index in range(len(texts))]
 
-    def _once(self, request: HttpRequest, attempt: int) -> Json | _Trouble:
+    def _once(self, request: HttpRequest, attempt: int) -> Json | _FailedAttempt:
         started = time.monotonic()
         status: int | None = None
         body: Any = None
         try:
             status, headers, data = self._sent(request, started)
             body = from_json(data) if data else None
-            outcome: Json | _Trouble = _judged(status, headers, body)
+            outcome: Json | _FailedAttempt = _judged(status, headers, body)
         except httpx.TimeoutException:
-            outcome = _Trouble("timeout")
+            outcome = _FailedAttempt("timeout")
         except (httpx.TransportError, httpx.DecodingError):
-            outcome = _Trouble("connection", status)
-        except ValueError:  # not JSON, or more than fits
+            outcome = _FailedAttempt("connection", status)
+        except ValueError:  # not JSON, or too large
             good = status is not None and status < _BAD
-            outcome = _Trouble("server_error", status) if good else _judged(status or _SERVER, {}, None)
+            outcome = _FailedAttempt("server_error", status) if good else _judged(status or _SERVER, {}, None)
         record = {
             "status": status,
             "seconds": round(time.monotonic() - started, 6),
@@ -151,7 +151,7 @@ class Endpoint:
         return outcome
 
     def _sent(self, request: HttpRequest, started: float) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and body; a server that sends a little at a time does not get more time for it."""
+        """Status, headers and body; the timeout holds for the whole reply, even if it arrives piece by piece."""
         client = self._clients[request.embeds]
         method = "GET" if request.body is None else "POST"
         timeout, pieces, size = self._settings.timeout, [], 0
@@ -172,36 +172,36 @@ def _client(url: str, variable: str, connections: int, transport: httpx.BaseTran
         base_url=url if urlsplit(url).path.endswith("/") else f"{url}/",
         headers={"Authorization": f"Bearer {key}"} if key else {},
         limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-        # A proxy of the environment would take what is meant for this machine away from it.
+        # Requests to this machine must not go through a proxy from the environment.
         trust_env=not is_loopback(url),
-        verify=url.startswith("https:"),  # certificates take long to load, and a plain connection has none
+        verify=url.startswith("https:"),  # loading certificates takes long, and HTTP needs none
         transport=transport,
     )
 
 
-def _judged(status: int, headers: Mapping[str, str], body: Any) -> Json | _Trouble:
-    """The body of an answer that is one, or what is the trouble."""
+def _judged(status: int, headers: Mapping[str, str], body: Any) -> Json | _FailedAttempt:
+    """The body of a successful reply, or why the attempt failed."""
     if status < 300:  # noqa: PLR2004
-        return body if isinstance(body, dict) else _Trouble("server_error", status)
+        return body if isinstance(body, dict) else _FailedAttempt("server_error", status)
     after = _seconds(headers.get("retry-after"))
     if status == _TOO_MANY:
-        return _Trouble("rate_limited", status, retry_after=after)
+        return _FailedAttempt("rate_limited", status, retry_after=after)
     if status in _AGAIN or status >= _SERVER:
-        unsupported = status == 501  # noqa: PLR2004  (not implemented now, not implemented later)
+        unsupported = status == 501  # noqa: PLR2004  (not implemented)
         category = "timeout" if status == 408 else "server_error"  # noqa: PLR2004
-        return _Trouble(category, status, again=not unsupported, retry_after=after)
+        return _FailedAttempt(category, status, again=not unsupported, retry_after=after)
     error = body.get("error") if isinstance(body, dict) else None
     details = error if isinstance(error, dict) else {}
     kinds = [kind for kind in (details.get("type"), details.get("code")) if isinstance(kind, str)]
     numbers = {name: details[name] for name in ("n_prompt_tokens", "n_ctx") if type(details.get(name)) is int}
     if any(kind in _OVERFLOW for kind in kinds):
-        return _Trouble("context_overflow", status, again=False, numbers=numbers)
+        return _FailedAttempt("context_overflow", status, again=False, numbers=numbers)
     named = {"error_type": kinds[0]} if kinds and _WORD.fullmatch(kinds[0]) else {}
-    return _Trouble("request_rejected", status, again=False, numbers=named)
+    return _FailedAttempt("request_rejected", status, again=False, numbers=named)
 
 
 def _seconds(text: str | None) -> float | None:
-    """What Retry-After says in seconds; a date is not obeyed."""
+    """The seconds in a Retry-After header; a date is ignored."""
     return float(text) if text and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text.strip()) else None
 
 
@@ -210,6 +210,6 @@ def _tokens(body: Any) -> Json:
     usage = usage if isinstance(usage, dict) else {}
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    found = {"prompt_tokens": usage.get("prompt_tokens"), "cached_tokens": cached}
-    found["completion_tokens"] = usage.get("completion_tokens")
-    return {name: value if type(value) is int and value >= 0 else None for name, value in found.items()}
+    counts = {"prompt_tokens": usage.get("prompt_tokens"), "cached_tokens": cached}
+    counts["completion_tokens"] = usage.get("completion_tokens")
+    return {name: value if type(value) is int and value >= 0 else None for name, value in counts.items()}

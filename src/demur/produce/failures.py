@@ -1,7 +1,7 @@
-"""Failures: why a participant has no scores, or why the run cannot go on.
+"""Failures: the reasons why a participant has no scores, or why the run cannot continue.
 
-A failure holds a category, counts and lengths. It never holds the text of an exception or of an answer: either may
-quote what somebody said.
+A failure has a category, counts and lengths. It never contains the text of an exception or of an answer, because either
+may quote a transcript.
 """
 
 import traceback
@@ -14,7 +14,7 @@ from demur.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of failure, when it happens, and whether several in a row mean that the endpoint stopped answering."""
+    """A kind of failure, when it happens, and whether a series of them means that the endpoint is down."""
 
     name: str
     when: str
@@ -50,7 +50,7 @@ MOST_IN_A_ROW = 10  # failures of the endpoint after which a run stops
 
 
 @dataclass(slots=True, eq=False)
-class ParticipantFailure(Exception):  # noqa: N818  (it is recorded, not told as a mistake)
+class ParticipantFailure(Exception):  # noqa: N818  (it is recorded, not shown as an error)
     """One participant cannot be assessed in one mode. `numbers` are counts, lengths, and names of types."""
 
     category: str
@@ -66,25 +66,25 @@ class ParticipantFailure(Exception):  # noqa: N818  (it is recorded, not told as
 
     @property
     def of_endpoint(self) -> bool:
-        """Whether it is about the endpoint rather than the participant."""
+        """Whether the endpoint failed, rather than something about the participant."""
         return CATEGORIES[self.category].of_endpoint
 
     def record(self) -> Json:
-        """As the journal and the failure file hold it."""
-        found: dict[str, Any] = {"category": self.category, "step": self.step, "sample": self.sample}
-        return found | {"attempts": self.attempts, "http_status": self.status} | self.numbers
+        """The failure as a record of the journal and of the failure file."""
+        members: dict[str, Any] = {"category": self.category, "step": self.step, "sample": self.sample}
+        return members | {"attempts": self.attempts, "http_status": self.status} | self.numbers
 
 
 class EndpointError(Exception):
-    """The endpoint cannot do what was asked, or stopped answering: the run ends with exit code 5."""
+    """The endpoint lacks a capability, or stopped answering; the run ends with exit code 5."""
 
 
-class Stopped(Exception):  # noqa: N818  (nothing is wrong)
-    """Somebody asked to stop, or the time is up; what was begun can be resumed."""
+class Stopped(Exception):  # noqa: N818  (not an error)
+    """The user interrupted the run, or its time is up; the run can be resumed."""
 
 
 def internal(error: Exception) -> ParticipantFailure:
-    """A bug of ours, told by its type and place alone."""
+    """The failure for a bug in demur, with only the type of the exception and where it was raised."""
     *_, last = traceback.extract_tb(error.__traceback__)
     where = {"type": type(error).__name__, "file": Path(last.filename).name, "line": last.lineno}
     return ParticipantFailure("internal", numbers=where)

@@ -1,4 +1,4 @@
-"""The folder of a run: locked while it is used, begun with one configuration, and holding text only while it must."""
+"""The folder of a run: it is locked while in use, belongs to one configuration, and keeps text only while needed."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ _OWNER_ONLY = 0o600
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The places of a run."""
+    """The folder of a run, and its files."""
 
     path: Path
 
     @property
     def config(self) -> Path:
-        """What the run was begun with."""
+        """The file with the configuration that the run was started with."""
         return self.path / "config.json"
 
     @property
     def journal(self) -> Path:
-        """What was done."""
+        """The journal of the run."""
         return self.path / "journal.jsonl"
 
     @property
     def references(self) -> Path:
-        """The embeddings of the references."""
+        """The file with the embeddings of the references."""
         return self.path / "references.npz"
 
     def write(self, name: str, content: Json) -> Path:
-        """A JSON file of the folder, whole, and on disk under its name."""
+        """Write a JSON file of the folder atomically, and wait until it is on disk."""
         path = write_whole(self.path / name, json_text(content))
-        settle(self.path)
+        sync_folder(self.path)
         return path
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else runs in this folder meanwhile; a lock of a process that died is none."""
+        """Lock the folder, so that no other process runs in it; the lock of a process that died does not count."""
         try:
             import fcntl  # noqa: PLC0415  (not on every system)
         except ImportError:
@@ -78,8 +78,8 @@ class RunFolder:
             os.close(file)
 
 
-def settle(folder: Path) -> None:
-    """Wait until the names in a folder are on disk."""
+def sync_folder(folder: Path) -> None:
+    """Wait until the entries of a folder are on disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -89,13 +89,13 @@ def settle(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """Quotes, which a resumed run needs, and reasons if they are wanted; readable by the owner alone."""
+    """The folder of quotes, which a resumed run needs, and, with `reasons`, of texts; only its owner can read it."""
 
     path: Path
     reasons: bool = False
 
     def evidence(self, person: str) -> dict[str, list[str]] | None:
-        """The quotes of a participant, None if there are none or they are damaged."""
+        """The quotes of a participant; None if the file is missing or damaged."""
         try:
             content: dict[str, list[str]] = loads((self.path / "evidence" / f"{person}.json").read_text("utf-8"))
         except (OSError, ValueError):
@@ -103,39 +103,39 @@ class TextFolder:
         return content
 
     def remove(self) -> None:
-        """Nothing of it is left, unless it is wanted."""
+        """Remove all text, unless `reasons` are wanted."""
         if not self.reasons and self.path.exists():
             shutil.rmtree(self.path)
 
     def keep(self, kind: str, name: str, content: Json) -> None:
-        """Quotes that are in the transcript, or what the model wrote beside a score: on disk when this returns."""
+        """Write the grounded quotes of a participant, or the texts that the model gave with its scores."""
         folder = self.path / kind
-        for each in (self.path, folder):
-            each.mkdir(mode=0o700, exist_ok=True)
+        for needed in (self.path, folder):
+            needed.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{name}.json"
         path.touch(mode=_OWNER_ONLY)
         write_whole(path, json_text(content))
 
 
-def begun_with(inputs: Inputs) -> tuple[str, Json]:
-    """The id of a run, and what it follows from: the configuration without a key, and hashes of all inputs."""
-    begun = {
+def run_identity(inputs: Inputs) -> tuple[str, Json]:
+    """The id of a run, and what it is a hash of: the configuration without keys, and the hashes of all inputs."""
+    identity = {
         "settings": inputs.settings.identity,
         "hashes": inputs.hashes,
         "transcripts": inputs.transcript_hashes,
     }
-    return fingerprint(json_text(begun).encode())[:16], begun
+    return fingerprint(json_text(identity).encode())[:16], identity
 
 
 def record_of(inputs: Inputs, capabilities: Json, base: Path) -> Json:
-    """What a folder is begun with, what the endpoint can do, and what it was made with."""
-    run_id, begun = begun_with(inputs)
-    made = {"demur": __version__, "python": platform.python_version(), "platform": platform.platform(), **_git(base)}
-    return {"v": _VERSION, "run_id": run_id, **begun, "capabilities": capabilities, "made": made}
+    """The content of the configuration file: the run's identity, the endpoint's capabilities, and the software."""
+    run_id, identity = run_identity(inputs)
+    tool = {"demur": __version__, "python": platform.python_version(), "platform": platform.platform(), **_git(base)}
+    return {"v": _VERSION, "run_id": run_id, **identity, "capabilities": capabilities, "made": tool}
 
 
 def resumed(path: Path, inputs: Inputs) -> Json:
-    """What the folder was begun with, if it is what is wanted now."""
+    """The configuration that a folder was started with, checked to be the same as now."""
     content: Any = read_as(path, lambda parsed: parsed)
     if not isinstance(content, dict) or content.get("v") != _VERSION:
         raise UserError(f"{path}: not a configuration of this release of demur; use another --run-folder")
@@ -163,17 +163,17 @@ def _differences(name: str, then: Any, now: Any) -> Iterator[tuple[str, tuple[An
 
 
 def _git(folder: Path) -> Json:
-    """The commit of the folder the configuration is in, and whether it was changed since; null where there is none."""
+    """The git commit of the configuration's folder, and whether there are uncommitted changes; null without git."""
 
     def git(*words: str) -> str | None:
         try:
-            found = subprocess.run(  # noqa: S603
+            finished = subprocess.run(  # noqa: S603
                 ["git", "-C", str(folder), *words],  # noqa: S607
                 capture_output=True, text=True, check=True, timeout=10,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return None
-        return found.stdout.strip()
+        return finished.stdout.strip()
 
     commit = git("rev-parse", "HEAD")
     changed = git("status", "--porcelain") if commit else None

@@ -1,4 +1,4 @@
-"""Inputs: who is assessed, who is shown as a reference, what is true of them; checked before anything is asked."""
+"""The inputs of a run: participants, references, ground truths and transcripts, checked before any request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_DIGITS = 18
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything a run is made from but the answers. Participants are known by the text of their id."""
+    """The inputs of a run; participants are identified by the text of their id."""
 
     settings: ProduceSettings
     instrument: Instrument
@@ -42,20 +42,20 @@ class Inputs:
 
     @cached_property
     def transcript_hashes(self) -> dict[str, str | None]:
-        """SHA-256 of each transcript, null where there is none."""
+        """SHA-256 of each transcript, None if it is missing."""
         return {str(person): self.transcripts.fingerprint(str(person)) for person in (*self.people, *self.references)}
 
     def chosen(self, only: Sequence[str] = (), limit: int | None = None) -> list[ClusterId]:
-        """The participants of the split that are wanted now, in their order."""
+        """The participants of the split that the options select, in order."""
         known = {str(person) for person in self.people}
         if unknown := [name for name in only if name not in known]:
             raise UserError(and_more(f"--only {literal(unknown[0])}: no such participant in the split", len(unknown)))
-        wanted = [person for person in self.people if not only or str(person) in only]
-        return wanted if limit is None else wanted[:limit]
+        selected = [person for person in self.people if not only or str(person) in only]
+        return selected if limit is None else selected[:limit]
 
 
 def read_inputs_of(settings: ProduceSettings, folder: Path) -> Inputs:
-    """Read and check what the configuration names, relative to its folder."""
+    """Read and check the files that the configuration names, relative to its folder."""
     data, few_shot = settings.data, FEW_SHOT in settings.assess.modes
     scale = instrument(folder / data.instrument if data.instrument.endswith((".json", ".toml")) else data.instrument)
     splits = [_ids(folder / data.split), _ids(folder / data.reference_split) if few_shot else []]
@@ -81,7 +81,7 @@ def read_inputs_of(settings: ProduceSettings, folder: Path) -> Inputs:
 
 
 def _rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-    """The named columns of a CSV file, whose case does not matter, row by row with where each is."""
+    """The rows of a CSV file, each after its position, with these columns, whose case does not matter."""
     with opened_table(path) as (table, _), located(path):
         spelled = {name.strip().lower(): name for name in table.header}
         if missing := [name for name in columns if name.lower() not in spelled]:
@@ -108,13 +108,13 @@ def _ids(path: Path) -> list[str]:
 
 
 def _numbered(*splits: Sequence[str]) -> list[tuple[ClusterId, ...]]:
-    """Ids as integers if all of them are written as integers, and as texts otherwise, in their order."""
+    """The sorted ids of each split, as integers if all of them are canonical integers, and otherwise as texts."""
     whole = as_integers([name for split in splits for name in split], _MOST_DIGITS) is not None
     return [sorted_ids(int(name) if whole else name for name in split) for split in splits]
 
 
 def _truth(path: Path, scale: Instrument, prefix: str | None, people: Sequence[str]) -> dict[str, Scores]:
-    """The scores of every participant that is needed; one that is missing or out of range stops everything."""
+    """The ground truth of every participant; a score that is missing or out of range is an error."""
     start = scale.name.replace("-", "") + "_" if prefix is None else prefix
     columns = {item: f"{start}{item}" for item in scale.items}
     wanted, truth = {*people}, dict[str, Scores]()
@@ -150,7 +150,7 @@ def _windows(path: Path) -> dict[str, list[Window]]:
 
 
 def _chunk_scores(path: Path, scale: Instrument) -> ChunkScores:
-    """Scores of chunks, {participant: [{item: score or null}]}, in the order the chunks are cut in."""
+    """The scores of chunks, {participant: [{item: score or null}]}, in the order of the chunks."""
     content = loads(decode(read_bytes(path)))
     with located(path):
         if not isinstance(content, dict):

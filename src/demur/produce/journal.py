@@ -1,4 +1,4 @@
-"""The journal of a run: one checked line for everything that is done, so that a run that was killed can go on."""
+"""The journal of a run: a line with a checksum for every step, so that a run that was killed can be resumed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from demur.types import Json
 
 VERSION = 1
 _LINE = re.compile(rb'(\{.*), "crc": ([0-9]{1,10})\}', re.DOTALL)
-_FREE = ("request",)  # kinds that are on disk with the next record, at the latest
+_FREE = ("request",)  # kinds that are not synced to disk by themselves, but with the next record
 
 
 @dataclass(slots=True)
 class Journal:
-    """An append-only file, written by many threads, as a context."""
+    """An append-only file that many threads may write to, as a context manager."""
 
     path: Path
     _file: int = -1
@@ -39,10 +39,10 @@ class Journal:
         os.close(self._file)
 
     def append(self, kind: str, key: Key, content: Json) -> None:
-        """One record, on disk when this returns. It holds ids, counts and numbers, and no text that anybody said."""
+        """Append a record and sync it to disk; it has ids and numbers, and no text of transcripts or answers."""
         line = line_of({"v": VERSION, "kind": kind, "key": [*key], **content})
         with self._lock:
-            if self._torn:  # another thread could not write its line: one after it would be lost with it
+            if self._torn:  # after a partial line of another thread, this one would be lost too
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._torn = True
             self._torn = os.write(self._file, line) < len(line)
@@ -51,13 +51,13 @@ class Journal:
 
 
 def line_of(record: Json) -> bytes:
-    """A record as a line with its checksum."""
+    """A record as a line with a checksum."""
     text = json.dumps(record, allow_nan=False)[:-1].encode()
     return text + f', "crc": {zlib.crc32(text)}}}\n'.encode()
 
 
 def replayed(path: Path) -> tuple[list[Json], int]:
-    """All records, and how many bytes of a torn last line were cut off; a damaged line anywhere else is an error."""
+    """All records, and the number of bytes of a torn last line that were cut off; other damaged lines are errors."""
     data = path.read_bytes() if path.exists() else b""
     records = [*_records(path, data)]
     whole = sum(size for size, _ in records)
@@ -81,8 +81,8 @@ def _records(path: Path, data: bytes) -> Iterator[tuple[int, Json]]:
 
 
 def _record(line: bytes) -> Json | None:
-    found = _LINE.fullmatch(line.removesuffix(b"\n"))
-    if not line.endswith(b"\n") or not found or zlib.crc32(found[1]) != int(found[2]):
+    match = _LINE.fullmatch(line.removesuffix(b"\n"))
+    if not line.endswith(b"\n") or not match or zlib.crc32(match[1]) != int(match[2]):
         return None
-    record = json.loads(found[1] + b"}")
+    record = json.loads(match[1] + b"}")
     return record if isinstance(record, dict) else None

@@ -1,4 +1,4 @@
-"""The ledger: where every participant stands, as the journal tells it, and what has been spent."""
+"""The ledger: the state of every participant, from the records of the journal, and the usage so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Case = tuple[str, str]  # mode and participant
 
 @dataclass(slots=True)
 class StepUsage:
-    """What the requests of one step have cost. A request that was tried again is one request and several attempts."""
+    """The usage of one step's requests; a request that was retried is one request and several attempts."""
 
     requests: int = 0
     attempts: int = 0
@@ -36,7 +36,7 @@ class StepUsage:
 
 @dataclass(slots=True)
 class Ledger:
-    """What is known so far. Every record goes into the journal first."""
+    """The state of a run; every record is written to the journal first."""
 
     journal: Journal
     evidence: dict[str, Json] = field(default_factory=dict)
@@ -48,23 +48,23 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def append(self, kind: str, key: Key, content: Json) -> None:
-        """Record something that happened."""
+        """Write a record to the journal, and update the state."""
         self.journal.append(kind, key, content)
         with self._lock:
             self._take(kind, key, content)
 
     def replay(self, records: Iterable[Json]) -> None:
-        """What happened before."""
+        """Update the state from earlier records."""
         for record in records:
             mode, person, step, sample = record["key"]
             self._take(record["kind"], (mode, person, step, sample), record)
 
     def is_final(self, case: Case) -> bool:
-        """Whether nothing more is to be done."""
+        """Whether a participant is done or failed in a mode."""
         return case in self.done or case in self.failed
 
     def emptied(self) -> int:
-        """Of how many items the character budget left no reference."""
+        """The number of items that the character budget left without a reference."""
         return sum(content["emptied"] for content in self.retrieved.values())
 
     def _take(self, kind: str, key: Key, content: Json) -> None:
@@ -82,5 +82,5 @@ class Ledger:
             self.failed.pop((mode, person), None)
             self.samples.pop((mode, person), None)
         elif kind == "failed":
-            named = {name: value for name, value in content.items() if name not in ("v", "kind", "key")}
-            self.failed[mode, person] = named
+            failure = {name: value for name, value in content.items() if name not in ("v", "kind", "key")}
+            self.failed[mode, person] = failure

@@ -1,4 +1,4 @@
-"""Output: the run file, and beside it what failed and what was spent."""
+"""The contents of the run file, and of the files of failures and of usage."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, None where nobody said."""
+    """The prices of a million tokens, None if not given."""
 
     prompt: float | None = None
     completion: float | None = None
 
     def cost(self, usage: StepUsage) -> float | None:
-        """Of some requests."""
+        """The cost of some requests; None without prices."""
         if self.prompt is None or self.completion is None:
             return None
         return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / _MILLION
 
 
 def run_content(inputs: Inputs, ledger: Ledger, begun: Json) -> Json:
-    """The run file: a function of configuration, data and answers alone, without any time in it."""
-    made = begun["made"]
-    metadata = {"run_id": begun["run_id"], "git_commit": made["git_commit"], "git_dirty": made["git_dirty"]}
-    metadata |= {"producer": "demur", "demur": made["demur"], "python": made["python"], "platform": made["platform"]}
+    """The content of the run file: it depends only on configuration, data and answers, and has no times."""
+    tool = begun["made"]
+    metadata = {"run_id": begun["run_id"], "git_commit": tool["git_commit"], "git_dirty": tool["git_dirty"]}
+    metadata |= {"producer": "demur", "demur": tool["demur"], "python": tool["python"], "platform": tool["platform"]}
     metadata |= {"synthetic": True} if inputs.settings.data.synthetic else {}
     experiments = []
     for mode in inputs.settings.assess.modes:
@@ -59,7 +59,7 @@ def run_content(inputs: Inputs, ledger: Ledger, begun: Json) -> Json:
 
 def _provenance(mode: str, inputs: Inputs, begun: Json) -> Json:
     settings, about = begun["settings"], inputs.prompts.about
-    used = {name: value for name, value in settings["assess"].items() if name not in ("mode", "prompts")}
+    assess = {name: value for name, value in settings["assess"].items() if name not in ("mode", "prompts")}
     endpoint = {name: settings["endpoint"][name] for name in ("base_url", "top_logprobs")}
     few_shot = mode == FEW_SHOT
     references = {
@@ -74,7 +74,7 @@ def _provenance(mode: str, inputs: Inputs, begun: Json) -> Json:
         "instrument": inputs.instrument.name,
         "speaker": settings["data"]["speaker"],
         "prompts": {"name": about["name"], "version": about["version"], "prompt_sha256": inputs.prompts.sha256},
-        **used,
+        **assess,
         "endpoint": {**endpoint, "capabilities": begun["capabilities"]},
         "retrieval": references if few_shot else None,
         "sha256": begun["hashes"],
@@ -114,7 +114,7 @@ def _success(person: ClusterId, truth: Scores, done: Json, scale: Instrument) ->
 
 
 def failures_content(inputs: Inputs, ledger: Ledger) -> Json:
-    """Who failed and why, without a word of what anybody said."""
+    """The failures and their categories, without any text of transcripts or answers."""
     entries = [
         {"mode": mode, "participant_id": person, **ledger.failed[mode, str(person)]}
         for mode in inputs.settings.assess.modes
@@ -125,9 +125,9 @@ def failures_content(inputs: Inputs, ledger: Ledger) -> Json:
 
 
 def usage_content(ledger: Ledger, prices: Prices, seconds: float) -> Json:
-    """What was spent so far, by step; `seconds` are those of this call."""
-    steps = {step: _spent(usage, prices) for step, usage in sorted(ledger.usage.items())}
-    costs = [spent["cost"] for spent in steps.values() if spent["cost"] is not None]
+    """The usage so far, by step; `seconds` is the time that this call took."""
+    steps = {step: _step_usage(usage, prices) for step, usage in sorted(ledger.usage.items())}
+    costs = [step["cost"] for step in steps.values() if step["cost"] is not None]
     prices_given = {"prompt_per_million": prices.prompt, "completion_per_million": prices.completion}
     return {
         "created_at": now(),
@@ -139,7 +139,7 @@ def usage_content(ledger: Ledger, prices: Prices, seconds: float) -> Json:
     }
 
 
-def _spent(usage: StepUsage, prices: Prices) -> Json:
+def _step_usage(usage: StepUsage, prices: Prices) -> Json:
     ordered = sorted(usage.seconds)
     return {
         "requests": usage.requests,

@@ -1,4 +1,4 @@
-"""Pace: how many requests go out at once and per minute, how long to wait before another try, and when to stop."""
+"""Limits the requests at once and per minute, sets the wait before a retry, and stops the run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hashlib import sha256
 
 from demur.produce.failures import Stopped
 
-_FIRST, _LONGEST, _LONGEST_ASKED = 0.5, 60.0, 300.0
-_SLOW_FOR = 60.0  # seconds after the endpoint said that it has too much to do
+_FIRST, _LONGEST, _LONGEST_REQUESTED = 0.5, 60.0, 300.0
+_SLOW_FOR = 60.0  # seconds of fewer requests after a reply of "too many requests"
 _GLANCE = 0.05
 
 
 def seed_of(*parts: object) -> int:
-    """31 bits that follow from the parts: neither order nor concurrency enters.
+    """A 31-bit seed that depends only on the parts, and not on the order of requests.
 
     >>> seed_of(7, "both", 300, "evidence", 1)
     1198734292
@@ -27,7 +27,7 @@ def seed_of(*parts: object) -> int:
 
 
 def backoff(attempt: int, retry_after: float | None, jitter: float) -> float:
-    """Seconds to wait after an attempt, from 1 on; `jitter` is from 0 to 1.
+    """Seconds to wait after an attempt, counted from 1; `jitter` is from 0 to 1.
 
     >>> backoff(1, None, 1.0), backoff(3, None, 0.0), backoff(20, None, 1.0)
     (0.5, 1.0, 60.0)
@@ -35,13 +35,13 @@ def backoff(attempt: int, retry_after: float | None, jitter: float) -> float:
     (7.0, 300.0)
     """
     if retry_after is not None:
-        return min(max(retry_after, 0.0), _LONGEST_ASKED)
+        return min(max(retry_after, 0.0), _LONGEST_REQUESTED)
     return float(min(_FIRST * 2 ** min(attempt - 1, 30), _LONGEST)) * (0.5 + jitter / 2)
 
 
 @dataclass(slots=True)
 class Pace:
-    """Shared by all workers. After `stop` nothing new is begun; `wait` is how time passes."""
+    """The limits shared by all workers. After `stop` no request is sent; `wait` replaces sleeping in tests."""
 
     concurrency: int
     per_minute: float = 0.0
@@ -56,7 +56,7 @@ class Pace:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """A request may go out: one of so many at once, and no sooner than the rate allows."""
+        """Wait until a request may be sent, by the limits on concurrency and rate."""
         while not self._enter():
             self.rest(_GLANCE)
         try:
@@ -67,23 +67,23 @@ class Pace:
                 self._active -= 1
 
     def rest(self, seconds: float) -> None:
-        """Let time pass; being stopped ends it."""
+        """Wait for some seconds, or until the run is stopped."""
         if seconds > 0:
             (self.wait or self.stop.wait)(seconds)
         self.check()
 
     def check(self) -> None:
-        """Nothing new is begun after a stop, or when the time of the run is up."""
+        """Raise `Stopped` after a stop, or when the time of the run is up."""
         if self.stop.is_set() or (self.deadline is not None and self.clock() > self.deadline):
             raise Stopped
 
     def slow_down(self) -> None:
-        """Half as many at once for a while."""
+        """Halve the number of requests at once for a while."""
         with self._lock:
             self._slow.append(self.clock() + _SLOW_FOR)
 
     def allowed(self) -> int:
-        """How many requests may be under way now."""
+        """The number of requests that may be under way now."""
         now = self.clock()
         self._slow = [until for until in self._slow if until > now]
         return max(1, self.concurrency >> len(self._slow))
@@ -95,7 +95,7 @@ class Pace:
         return free
 
     def _turn(self) -> float:
-        """Seconds until the next request may go out, which is then taken."""
+        """Reserve the next time at which a request may be sent; the seconds until then."""
         if not self.per_minute:
             return 0.0
         with self._lock:

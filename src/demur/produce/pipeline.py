@@ -1,4 +1,4 @@
-"""The pipeline of one participant: load, find evidence, retrieve references, score, and put it together."""
+"""The pipeline of one participant: load, extract evidence, retrieve references, score, and assemble the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_SAMPLE = ("scoring_invalid", "scoring_truncated")
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """Everything that is needed to assess participants, one call each; what was done before is not done again."""
+    """Assesses participants, one per call; steps that are in the ledger are not repeated."""
 
     inputs: Inputs
     ledger: Ledger
@@ -39,7 +39,7 @@ class Assessor:
     with_logprobs: bool
 
     def assess(self, person: str) -> list[ParticipantFailure]:
-        """Assess one participant in every mode that is not final yet; the failures of this call."""
+        """Assess one participant in every mode that is not final yet, and return the failures."""
         modes = [mode for mode in self.inputs.settings.assess.modes if not self.ledger.is_final((mode, person))]
         try:
             transcript = self.inputs.transcripts.read(person)
@@ -55,7 +55,7 @@ class Assessor:
         return failures
 
     def _failed(self, modes: Sequence[str], person: str, error: Exception) -> list[ParticipantFailure]:
-        """Record a failure in some modes; what concerns the whole run goes on to whoever runs it."""
+        """Record a failure in some modes; an error that concerns the whole run is raised again."""
         if isinstance(error, (EndpointError, OSError, Stopped, UserError)):
             raise error
         failure = error if isinstance(error, ParticipantFailure) else internal(error)
@@ -64,7 +64,7 @@ class Assessor:
         return [failure]
 
     def _evidence(self, person: str, transcript: Transcript) -> dict[str, list[str]]:
-        """The grounded quotes of each item, asked for once for both modes."""
+        """The grounded quotes of each item, which both modes share."""
         known = self.texts.evidence(person) if person in self.ledger.evidence else None
         if known is not None:
             return known
@@ -73,16 +73,16 @@ class Assessor:
         question = self._question(key, prompts.evidence_messages(transcript.text), prompts.evidence_schema)
         answer = self.asker.answer(question, partial(quotes_of, items=self.inputs.instrument.items))
         plain = normalised(transcript.text)
-        kept = {item: grounded(quotes, plain) for item, quotes in answer.value.items()}
+        evidence = {item: grounded(quotes, plain) for item, quotes in answer.value.items()}
         counts = {
-            item: {"extracted": len(answer.value[item]), "grounded": len(quotes)} for item, quotes in kept.items()
+            item: {"extracted": len(answer.value[item]), "grounded": len(quotes)} for item, quotes in evidence.items()
         }
-        if assess.on_ungrounded == "fail" and any(answer.value.values()) and not any(kept.values()):
+        if assess.on_ungrounded == "fail" and any(answer.value.values()) and not any(evidence.values()):
             rejected = {"rejected": sum(map(len, answer.value.values()))}
             raise ParticipantFailure("evidence_ungrounded", "evidence", 1, numbers=rejected)
-        self.texts.keep("evidence", person, kept)
+        self.texts.keep("evidence", person, evidence)
         self.ledger.append("evidence", key, {"items": counts})
-        return kept
+        return evidence
 
     def _mode(self, mode: str, person: str, transcript: Transcript, quotes: dict[str, list[str]]) -> None:
         assess, few_shot = self.inputs.settings.assess, mode == FEW_SHOT
@@ -97,15 +97,15 @@ class Assessor:
         self.ledger.append("done", (mode, person, "assemble", 0), result)
 
     def _references(self, person: str, quotes: dict[str, list[str]]) -> Json:
-        """Of each item the references that are shown."""
+        """The references of each item."""
         if self.library is None:
             return {}
         if person not in self.ledger.retrieved:
             key: Key = (FEW_SHOT, person, "embed", 0)
             embed = partial(self.asker.endpoint.embed, key=key)
             self.ledger.append("retrieved", key, self.library.retrieved(quotes, embed))
-        found: Json = self.ledger.retrieved[person]["references"]
-        return found
+        references: Json = self.ledger.retrieved[person]["references"]
+        return references
 
     def _sample(self, key: Key, transcript: Transcript, shown: Sequence[ShownPassage]) -> None:
         prompts, settings = self.inputs.prompts, self.inputs.settings
@@ -114,8 +114,7 @@ class Assessor:
         try:
             answer = self.asker.answer(question, partial(scores_of, prompts=prompts))
         except ParticipantFailure as failure:
-            wanted = settings.assess.consistency_samples
-            if wanted == 1 or failure.category not in _NO_SAMPLE:
+            if settings.assess.consistency_samples == 1 or failure.category not in _NO_SAMPLE:
                 raise
             counts: Json = {"valid_samples": len(self.ledger.samples[mode, person]), "cause": failure.category}
             status, tries = failure.status, failure.attempts
@@ -123,11 +122,11 @@ class Assessor:
             raise ParticipantFailure("consistency_incomplete", step, number, status, tries, numbers) from None
         tokens = self._tokens(key, answer.tokens, answer.text)
         if self.texts.reasons:
-            self.texts.keep(mode, f"{person}.{number}", {item: {**one.text} for item, one in answer.value.items()})
+            self.texts.keep(mode, f"{person}.{number}", {item: {**score.text} for item, score in answer.value.items()})
         self.ledger.append("sample", key, {**_plain(answer.value), "tokens": tokens})
 
     def _tokens(self, key: Key, entries: Any, text: str) -> Json | None:
-        """The token signals of every item, None where they may be missing and are."""
+        """The token signals of every item; None if they are missing and the configuration allows that."""
         if not self.with_logprobs:
             return None
         try:

@@ -1,4 +1,4 @@
-"""The probe: what an endpoint can do, found out by a few small requests before anything is sent to it."""
+"""Probes what an endpoint can do, by a few small requests before any transcript is sent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCHEMA = {
     "required": ["score"],
     "additionalProperties": False,
 }
-_DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # equal by chance: never
+_DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # never equal by chance
 _DRAWN = {
     "type": "object",
     "properties": {name: {"type": "integer", "enum": [*range(10)]} for name in _DIGITS},
@@ -41,40 +41,39 @@ _MOST_LISTED = 8
 
 
 def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
-    """What the endpoint can do; whatever it cannot is null or false."""
+    """The capabilities of the endpoint; one that it lacks is null or false."""
     ask = Asker(endpoint, settings.endpoint.model, retries=0)
     models = _models(endpoint)
     plain = _answer(ask, _question(1))
-    told = _answer(ask, _question(2, top_logprobs=settings.endpoint.top_logprobs))
+    detailed = _answer(ask, _question(2, top_logprobs=settings.endpoint.top_logprobs))
     warm = [_answer(ask, _question(3, temperature=0.7, schema=_DRAWN), _parsed) for _ in range(2)]
     return {
         "models": models,
         "schema": plain is not None,
-        **_logprobs(told),
+        **_logprobs(detailed),
         "seeded": warm[0].text == warm[1].text if warm[0] and warm[1] else None,
         "embeddings": _dimension(endpoint) if FEW_SHOT in settings.assess.modes else None,
     }
 
 
-def check_capabilities(found: Json, settings: ProduceSettings) -> None:
-    """Refuse to begin what the endpoint cannot do, unless it may be missing."""
-    endpoint, models = settings.endpoint, found["models"]
+def check_capabilities(capabilities: Json, settings: ProduceSettings) -> None:
+    """Raise an error if the endpoint lacks a capability that the configuration needs."""
+    endpoint, models = settings.endpoint, capabilities["models"]
     if models and endpoint.model not in models:
         near = nearest(endpoint.model, models)
         listed = ", ".join(map(shown, models[:_MOST_LISTED]))
         hint = f"did you mean {shown(near)}?" if near else f"it has: {listed}"
         raise EndpointError(f"the endpoint has no model {shown(endpoint.model)}; {hint}")
-    if not found["schema"]:
+    if not capabilities["schema"]:
         raise EndpointError("the endpoint gives no answers that fit a JSON schema, which demur produce needs")
-    if not (found["logprobs"] and found["aligned"]) and "logprobs" not in endpoint.allow_missing:
-        what = "spells answers with other tokens than it lists" if found["logprobs"] else "gives no log-probabilities"
+    logprobs = capabilities["logprobs"]
+    if not (logprobs and capabilities["aligned"]) and "logprobs" not in endpoint.allow_missing:
+        what = "spells answers with other tokens than it lists" if logprobs else "gives no log-probabilities"
         raise EndpointError(f"the endpoint {what}; to run without token signals, give --allow-missing logprobs")
     few_shot = FEW_SHOT in settings.assess.modes
-    if few_shot and found["embeddings"] is None and "embeddings" not in endpoint.allow_missing:
-        way_out = (
-            "name a server that does in embedding_base_url, or give --mode zero_shot or --allow-missing embeddings"
-        )
-        raise EndpointError(f"the endpoint makes no embeddings, which few_shot needs; {way_out}")
+    if few_shot and capabilities["embeddings"] is None and "embeddings" not in endpoint.allow_missing:
+        hint = "name a server that does in embedding_base_url, or give --mode zero_shot or --allow-missing embeddings"
+        raise EndpointError(f"the endpoint makes no embeddings, which few_shot needs; {hint}")
 
 
 def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, schema: Json = _SCHEMA) -> ChatQuestion:
@@ -82,7 +81,7 @@ def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, sche
 
 
 def _answer(ask: Asker, question: ChatQuestion, parse: Callable[[str], Any] | None = None) -> Answer[Any] | None:
-    """The answer, None if there is none that fits."""
+    """The answer; None if no valid one was given."""
     try:
         return ask.answer(question, parse or _score)
     except ParticipantFailure as failure:
@@ -106,7 +105,7 @@ def _score(text: str) -> Any:
 
 
 def _models(endpoint: Endpoint) -> list[str] | None:
-    """The models there are, None if the endpoint does not tell."""
+    """The models of the endpoint; None if it does not list them."""
     try:
         body = endpoint.call(HttpRequest("/models", ("", "", "models", 0))).body
     except ParticipantFailure as failure:
@@ -118,16 +117,16 @@ def _models(endpoint: Endpoint) -> list[str] | None:
     return sorted(name for name in names if isinstance(name, str)) or None
 
 
-def _logprobs(told: Answer[Any] | None) -> Json:
-    """Whether tokens come with log-probabilities, spell the answer, and which ones they are."""
+def _logprobs(answer: Answer[Any] | None) -> Json:
+    """Whether tokens have log-probabilities and spell the answer, and whether a grammar was applied before."""
     missing: Json = {"logprobs": False, "aligned": False, "logprobs_stage": None}
-    if told is None:
+    if answer is None:
         return missing
     try:
-        tokens = Tokens.aligned(told.tokens, told.text)
+        tokens = Tokens.aligned(answer.tokens, answer.text)
     except ParticipantFailure as failure:
         return missing | {"logprobs": failure.category == "logprobs_unaligned"}
-    first = tokens.over(next(span for _, span in members_of(told.text)))[0]
+    first = tokens.over(next(span for _, span in members_of(answer.text)))[0]
     if not first["top_logprobs"]:
         return missing
     return {"logprobs": True, "aligned": True, "logprobs_stage": "raw" if forbidden(first, _ALLOWED) else "processed"}

@@ -1,4 +1,4 @@
-"""Producing: a run from its configuration to its files, begun or resumed."""
+"""Produces a run from its configuration, or resumes it, and writes its files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _silent(line: str, *, again: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ProduceOptions:
-    """What may differ from one call to the next in the same folder."""
+    """Options that may differ between calls for the same folder."""
 
     only: Sequence[str] = ()
     limit: int | None = None
@@ -55,7 +55,7 @@ class ProduceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProduceOutcome:
-    """How a run ended, how many participants of each mode are done and failed, and the run file if there is one."""
+    """The exit code, the numbers of done, failed and remaining cases, and the run file if it was written."""
 
     code: int
     done: int
@@ -66,7 +66,7 @@ class ProduceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """A run in its folder: `base` is where the configuration is."""
+    """A run in its folder; `base` is the folder of the configuration."""
 
     inputs: Inputs
     folder: RunFolder
@@ -74,7 +74,7 @@ class Production:
     options: ProduceOptions
 
     def produce(self) -> ProduceOutcome:
-        """Assess whoever is not done yet, and write the run file when everybody is."""
+        """Assess the participants that are not final yet, and write the run file when all are."""
         started, options = time.monotonic(), self.options
         people = [str(person) for person in self.inputs.chosen(options.only, options.limit)]
         if options.output is not None:
@@ -98,7 +98,7 @@ class Production:
             return self._ended(people, ledger)
 
     def _replayed(self, journal: Journal) -> Ledger:
-        """Where everybody stands."""
+        """The state of the run from its journal."""
         records, torn = replayed(self.folder.journal)
         if torn:
             self.options.tell(f"{self.folder.journal}: the last line was torn, and {torn} bytes of it are cut off")
@@ -109,7 +109,7 @@ class Production:
         return ledger
 
     def _begun(self, endpoint: Endpoint) -> Json:
-        """Begin a new folder, with a probe of the endpoint."""
+        """Start a new folder: probe the endpoint, and write the configuration."""
         capabilities = probe(endpoint, self.inputs.settings)
         check_capabilities(capabilities, self.inputs.settings)
         begun = record_of(self.inputs, capabilities, self.base)
@@ -138,7 +138,7 @@ class Production:
         return TextFolder(self.folder.path / "text", self.options.include_text)
 
     def _library(self, endpoint: Endpoint) -> Library:
-        """The references, embedded."""
+        """The references with their embeddings."""
         settings = self.inputs.settings
         try:
             passages = passages_of(self.inputs)
@@ -154,9 +154,9 @@ class Production:
         return embedded(passages, settings.retrieval, model, self.folder.references, embed)
 
     def _ended(self, people: Sequence[str], ledger: Ledger) -> ProduceOutcome:
-        """The files, if nobody is left; what there is of earlier ones stays otherwise."""
+        """Write the files of failures and, if no case is left, of the run."""
         cases = [(mode, person) for mode in self.inputs.settings.assess.modes for person in people]
-        done, failed = (sum(case in found for case in cases) for found in (ledger.done, ledger.failed))
+        done, failed = (sum(case in state for case in cases) for state in (ledger.done, ledger.failed))
         left = len(cases) - done - failed
         self.folder.write("failures.json", failures_content(self.inputs, ledger))
         if left:

@@ -1,4 +1,4 @@
-"""Progress on standard error: how far each mode is, how fast, what failed, and how long it may still take."""
+"""Progress on standard error: cases done, speed, failures, and the remaining time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _LAST = 20
 
 
 class Tell(Protocol):
-    """Says a line; `again` where the last one was."""
+    """Shows a line; with `again` it replaces the last one."""
 
     def __call__(self, line: str, *, again: bool = False) -> None:
-        """Say it."""
+        """Show a line."""
 
 
 @dataclass(slots=True)
 class ProgressLine:
-    """One line about a run, told now and then: `plain` as lines, `bar` over and over in one place."""
+    """Shows the progress of a run at intervals: `plain` as separate lines, `bar` as one line that is replaced."""
 
     kind: str
     people: Sequence[str]
@@ -34,28 +34,28 @@ class ProgressLine:
     clock: Callable[[], float] = time.monotonic
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
     _began: float = 0.0
-    _told: float = 0.0
+    _shown: float = 0.0
     _before: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        self._began = self._told = self.clock()
+        self._began = self._shown = self.clock()
         self._before = self._spent()
 
     def finished(self, seconds: float | None = None) -> None:
-        """A participant is finished, after so many seconds: tell, if it is time to."""
+        """Note that a participant took some seconds, or that time has passed, and show the line if it is due."""
         if seconds is not None:
             self._recent.append(seconds)
-        if self.kind in _EVERY and self.clock() - self._told >= _EVERY[self.kind]:
-            self._told = self.clock()
+        if self.kind in _EVERY and self.clock() - self._shown >= _EVERY[self.kind]:
+            self._shown = self.clock()
             self.tell(self.line(), again=self.kind == "bar")
 
     def end(self) -> None:
-        """The last word."""
+        """Show the last line."""
         if self.kind in _EVERY:
             self.tell(self.line())
 
     def line(self) -> str:
-        """How things stand, in one line."""
+        """The state of the run in one line."""
         final = {mode: sum(self.ledger.is_final((mode, person)) for person in self.people) for mode in self.modes}
         parts = [f"{mode} {count}/{len(self.people)}" for mode, count in final.items()]
         passed = max(self.clock() - self._began, 1e-9)
@@ -66,7 +66,7 @@ class ProgressLine:
             parts.append("failed: " + ", ".join(f"{name} {count}" for name, count in sorted(failed.items())))
         left = len(self.people) - min(final.values(), default=0)
         if left and self._recent:
-            parts.append(f"about {_spoken(left * statistics.median(self._recent))} left")
+            parts.append(f"about {_duration(left * statistics.median(self._recent))} left")
         return " · ".join(parts)
 
     def _spent(self) -> tuple[int, int]:
@@ -74,5 +74,5 @@ class ProgressLine:
         return sum(step.attempts for step in usage), sum(step.completion_tokens for step in usage)
 
 
-def _spoken(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"  # noqa: PLR2004

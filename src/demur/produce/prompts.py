@@ -1,4 +1,4 @@
-"""Prompts: folders of text files, filled by plain replacement, and the schemas answers have to fit."""
+"""Prompts: folders of text files with placeholders, and the JSON schemas of the answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from demur.types import Json
 _TEXTS = ("system.txt", "evidence.txt", "score.txt", "references.txt")
 _ABOUT = "prompt.toml"
 _NAMES = ("name", "version", "instrument", "extra", "measures", "scale", "items")
-_PLACE = re.compile(r"\{(transcript|items|scale|references|measures|instrument)\}")
+_PLACEHOLDER = re.compile(r"\{(transcript|items|scale|references|measures|instrument)\}")
 _KINDS = ("boolean", "enum", "string")
 CONFIDENCES = (1, 2, 3, 4, 5)
 _LONGEST_QUOTE, _MOST_QUOTES, _LONGEST_REASON = 400, 8, 600
@@ -29,7 +29,7 @@ _LONGEST_QUOTE, _MOST_QUOTES, _LONGEST_REASON = 400, 8, 600
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage of somebody else's transcript with the score that is known of it."""
+    """A passage of a reference's transcript, with an item and its known score."""
 
     item: str
     score: int
@@ -38,7 +38,7 @@ class ShownPassage:
 
 @dataclass(frozen=True)
 class PromptFolder:
-    """The texts of a folder for one instrument; `extra` are members an answer has beside the usual ones."""
+    """The texts of a prompt folder for one instrument."""
 
     texts: Mapping[str, str]
     about: Json
@@ -47,39 +47,39 @@ class PromptFolder:
 
     @classmethod
     def of(cls, which: str, base: Path, scale: Instrument) -> PromptFolder:
-        """A folder that is shipped, by its name, or any other, by its path relative to a base."""
+        """A folder that demur ships, by its name, or any other, by its path relative to `base`."""
         shipped = files("demur.produce").joinpath("templates")
         folder: Traversable = base / which
         if re.fullmatch("[a-z]+", which) and not folder.is_dir():
             folder = shipped.joinpath(which)
             if not folder.is_dir():
-                raise unknown("prompt folder", which, (each.name for each in shipped.iterdir() if each.is_dir()))
+                raise unknown("prompt folder", which, (path.name for path in shipped.iterdir() if path.is_dir()))
         with located(which):
             contents = {name: _bytes(folder, name) for name in (*_TEXTS, _ABOUT)}
             about = parsed_toml(decode(contents[_ABOUT]))
             _check_about(about, scale)
             texts = {name: decode(contents[name]) for name in _TEXTS}
-            _check_places(texts)
+            _check_placeholders(texts)
         known = _wording(shipped.joinpath("instruments.toml"), scale)
         parts = [contents[name] for name in sorted(contents)] + [json.dumps(known, sort_keys=True).encode()]
         return cls(texts, known | about, scale, fingerprint(b"\0".join(parts)))
 
     @property
     def extra(self) -> Mapping[str, Json]:
-        """Members an answer has beside the usual ones: each a boolean, an enum of texts, or a text."""
+        """Members that answers have besides the usual ones: each a boolean, an enum of texts, or a text."""
         return dict(self.about.get("extra", {}))
 
     @property
     def answers(self) -> tuple[int, ...]:
-        """The scores of an item."""
+        """The possible scores of an item."""
         return tuple(range(self.instrument.minimum, self.instrument.maximum + 1))
 
     def evidence_messages(self, transcript: str) -> list[Json]:
-        """What asks for quotes."""
+        """The messages that ask for quotes."""
         return self._messages("evidence.txt", {"transcript": _marked("transcript", transcript)})
 
     def score_messages(self, transcript: str, references: Sequence[ShownPassage] = ()) -> list[Json]:
-        """What asks for scores; without references it is the same, byte for byte, in both modes."""
+        """The messages that ask for scores; without references they are the same in both modes, byte for byte."""
         shown = "\n\n".join(
             f"({reference.item}, {reference.score})\n{_marked('reference', reference.text)}" for reference in references
         )
@@ -91,12 +91,12 @@ class PromptFolder:
         return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
     def _filled(self, name: str, values: Mapping[str, str]) -> str:
-        """One pass over the template: braces in a transcript are left alone."""
-        every = {**self._always, **values}
-        return _PLACE.sub(lambda place: every[place[1]], self.texts[name])
+        """A template with its placeholders replaced in one pass, so that braces in a transcript stay unchanged."""
+        every = {**self._constants, **values}
+        return _PLACEHOLDER.sub(lambda placeholder: every[placeholder[1]], self.texts[name])
 
     @cached_property
-    def _always(self) -> dict[str, str]:
+    def _constants(self) -> dict[str, str]:
         about, scale = self.about, self.instrument
         items = about.get("items", {})
         meanings = about.get("scale", [])
@@ -111,14 +111,14 @@ class PromptFolder:
 
     @cached_property
     def evidence_schema(self) -> Json:
-        """Per item a list of quotes."""
+        """The schema of evidence: a list of quotes per item."""
         quote = {"type": "string", "maxLength": _LONGEST_QUOTE}
         return _closed({item: {"type": "array", "items": quote, "maxItems": _MOST_QUOTES} for item in self._items})
 
     @cached_property
     def score_schema(self) -> Json:
-        """Per item evidence, reason, score and confidence, and what the folder adds."""
-        one = _closed(
+        """The schema of scores: evidence, reason, score, confidence and extra members per item."""
+        item = _closed(
             {
                 "evidence": {"type": "string", "maxLength": _LONGEST_REASON},
                 "reason": {"type": "string", "maxLength": _LONGEST_REASON},
@@ -127,7 +127,7 @@ class PromptFolder:
                 "confidence": _nullable(CONFIDENCES),
             }
         )
-        return _closed(dict.fromkeys(self._items, one))
+        return _closed(dict.fromkeys(self._items, item))
 
     @property
     def _items(self) -> Iterable[str]:
@@ -135,7 +135,7 @@ class PromptFolder:
 
 
 def _marked(kind: str, text: str) -> str:
-    """Text between marks that hold a hash of it: no text can hold its own, so none can close them."""
+    """Text between marks with a hash of it; as no text can contain its own hash, it cannot close the marks."""
     code = fingerprint(text.encode())[:12]
     return f"<<<{kind} {code}\n{text}\n{code} {kind}>>>"
 
@@ -155,7 +155,7 @@ def _extra_schema(member: Json) -> Json:
 
 
 def _wording(path: Traversable, scale: Instrument) -> Json:
-    """How the prompts word a known instrument."""
+    """The wording of a known instrument in prompts; empty for any other."""
     known = parsed_toml(path.read_text(encoding="utf-8"))
     if scale.name not in known["measures"]:
         return {}
@@ -195,9 +195,9 @@ def _check_extra(name: str, member: Any) -> None:
         raise UserError(f"{_ABOUT}: extra.{name}: values is {literal(values)}, expected a list of texts")
 
 
-def _check_places(texts: Mapping[str, str]) -> None:
-    wanted = {"evidence.txt": ("transcript", "items"), "score.txt": ("transcript", "items", "scale", "references")}
-    for name, places in (wanted | {"references.txt": ("references",)}).items():
-        for place in places:
-            if texts[name].count(f"{{{place}}}") != 1:
-                raise UserError(f"{name}: expected {{{place}}} once")
+def _check_placeholders(texts: Mapping[str, str]) -> None:
+    expected = {"evidence.txt": ("transcript", "items"), "score.txt": ("transcript", "items", "scale", "references")}
+    for name, placeholders in (expected | {"references.txt": ("references",)}).items():
+        for placeholder in placeholders:
+            if texts[name].count(f"{{{placeholder}}}") != 1:
+                raise UserError(f"{name}: expected {{{placeholder}}} once")

@@ -1,4 +1,4 @@
-"""Retrieval: passages of other people's transcripts that are most like the evidence of an item."""
+"""Retrieves the passages of references' transcripts that are most similar to the evidence of an item."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from demur.types import Floats, Json
 
 Embed = Callable[[Sequence[str]], list[Any]]
 _BATCH = 32
-_DECIMALS = 12  # two machines that add up in another order still agree
+_DECIMALS = 12  # so that machines that sum in another order agree
 SIMILARITY_SCALE = "half"  # (1 + cosine) / 2
 
 
 def chunks(lines: Sequence[str], size: int, step: int) -> list[str]:
-    r"""Windows of so many lines, every so many, and a last one where the step misses the end.
+    r"""Chunks of `size` lines, starting every `step` lines, with a last one that reaches the end.
 
     >>> chunks(["a", "b", "c", "d"], 2, 3)
     ['a\nb', 'c\nd']
@@ -41,7 +41,7 @@ def chunks(lines: Sequence[str], size: int, step: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk of a reference's transcript, with the scores that are known of it."""
+    """A chunk of a reference's transcript, with its known scores."""
 
     person: str
     number: int
@@ -51,53 +51,53 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Library:
-    """All passages, in their order, with embeddings of length 1."""
+    """All passages, with embeddings normalised to length 1."""
 
     passages: Sequence[Passage]
     vectors: Floats
     settings: ReferenceSettings
 
     def retrieved(self, quotes: Mapping[str, Sequence[str]], embed: Embed) -> Json:
-        """Of each item the references that are shown, and of how many items the character budget left none."""
-        joined = {item: "\n".join(said) for item, said in quotes.items()}
-        asked = {item: text for item, text in joined.items() if text and len(text) >= self.settings.min_evidence_chars}
-        if not asked or not self.passages:
+        """The references of each item, and the number of items that the character budget left without any."""
+        joined = {item: "\n".join(own) for item, own in quotes.items()}
+        texts = {item: text for item, text in joined.items() if text and len(text) >= self.settings.min_evidence_chars}
+        if not texts or not self.passages:
             return {"references": {item: [] for item in quotes}, "emptied": 0}
-        queries = unit_vectors(embed([*asked.values()]), self.vectors.shape[1])
-        likeness = dict(zip(asked, np.round((1 + queries @ self.vectors.T) / 2, _DECIMALS), strict=True))
-        chosen = {item: self._best(item, likeness[item]) if item in asked else ([], False) for item in quotes}
+        queries = unit_vectors(embed([*texts.values()]), self.vectors.shape[1])
+        similarity = dict(zip(texts, np.round((1 + queries @ self.vectors.T) / 2, _DECIMALS), strict=True))
+        chosen = {item: self._best(item, similarity[item]) if item in texts else ([], False) for item in quotes}
         return {
             "references": {item: references for item, (references, _) in chosen.items()},
             "emptied": sum(emptied for _, emptied in chosen.values()),
         }
 
-    def _best(self, item: str, likeness: Floats) -> tuple[list[list[Any]], bool]:
+    def _best(self, item: str, similarity: Floats) -> tuple[list[list[Any]], bool]:
         """The most similar passages, as (person, chunk, similarity), and whether the budget left none of them."""
-        settings, kept, spent = self.settings, list[list[Any]](), 0
-        order = np.argsort(-likeness, kind="stable")[: settings.top_k]
-        near = [int(index) for index in order if likeness[index] >= settings.min_similarity]
+        settings, chosen, characters = self.settings, list[list[Any]](), 0
+        order = np.argsort(-similarity, kind="stable")[: settings.top_k]
+        near = [int(index) for index in order if similarity[index] >= settings.min_similarity]
         for index in near:
             passage = self.passages[index]
-            spent += len(passage.text)
-            if settings.max_chars_per_item and spent > settings.max_chars_per_item:
+            characters += len(passage.text)
+            if settings.max_chars_per_item and characters > settings.max_chars_per_item:
                 break
             if passage.scores[item] is not None:
-                kept.append([passage.person, passage.number, float(likeness[index])])
-        return kept, bool(near) and spent > settings.max_chars_per_item > 0 and not kept
+                chosen.append([passage.person, passage.number, float(similarity[index])])
+        return chosen, bool(near) and characters > settings.max_chars_per_item > 0 and not chosen
 
     def shown(self, references: Mapping[str, Sequence[Sequence[Any]]]) -> list[ShownPassage]:
-        """References with their text, as the prompt shows them."""
+        """The passages of references, as the prompt shows them."""
         known = {(passage.person, passage.number): passage for passage in self.passages}
-        found = []
+        passages = []
         for item, listed in references.items():
             for person, number, _ in listed:
                 passage = known[person, number]
-                found.append(ShownPassage(item, passage.scores[item] or 0, passage.text))
-        return found
+                passages.append(ShownPassage(item, passage.scores[item] or 0, passage.text))
+        return passages
 
 
 def retrieval_signals(references: Sequence[Sequence[Any]]) -> Json:
-    """How many references an item was shown, and how similar they are."""
+    """The signals of an item's references: their number, and their mean and largest similarity."""
     near = [float(similarity) for _, _, similarity in references]
     return {
         "retrieval_reference_count": len(near),
@@ -107,7 +107,7 @@ def retrieval_signals(references: Sequence[Sequence[Any]]) -> Json:
 
 
 def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
-    """Embeddings as rows of length 1, or a failure if one is no such thing."""
+    """Embeddings normalised to length 1; a failure if one is invalid."""
     try:
         vectors = np.array(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -121,7 +121,7 @@ def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
 
 def passages_of(inputs: Inputs) -> list[Passage]:
     """All chunks of all references."""
-    settings, found = inputs.settings.retrieval, []
+    settings, passages = inputs.settings.retrieval, []
     for person in map(str, inputs.references):
         lines = inputs.transcripts.read(person).lines
         known = (inputs.chunk_scores or {}).get(person)
@@ -129,19 +129,19 @@ def passages_of(inputs: Inputs) -> list[Passage]:
             scores: Mapping[str, int | None] = inputs.truth[person]
             if inputs.chunk_scores is not None:
                 scores = known[number] if known and number < len(known) else dict.fromkeys(inputs.instrument.items)
-            found.append(Passage(person, number, text, scores))
-    return found
+            passages.append(Passage(person, number, text, scores))
+    return passages
 
 
 def embedded(
     passages: Sequence[Passage], settings: ReferenceSettings, model: str, cache: Path, embed: Embed
 ) -> Library:
-    """The passages with their embeddings; those a cache holds are not asked for again."""
+    """The passages with their embeddings; those in the cache are not requested again."""
     keys = [sha256(f"{model}\0{passage.text}".encode()).hexdigest() for passage in passages]
     known = _cached(cache)
-    wanted = [index for index, key in enumerate(keys) if key not in known]
-    for start in range(0, len(wanted), _BATCH):
-        batch = wanted[start : start + _BATCH]
+    missing = [index for index, key in enumerate(keys) if key not in known]
+    for start in range(0, len(missing), _BATCH):
+        batch = missing[start : start + _BATCH]
         try:
             vectors = unit_vectors(embed([passages[index].text for index in batch]))
         except ParticipantFailure as failure:
@@ -150,7 +150,7 @@ def embedded(
     rows = [known[key] for key in keys]
     if len({len(row) for row in rows}) > 1:
         raise EndpointError("the endpoint gave embeddings of different dimensions")
-    if wanted:
+    if missing:
         _save(cache, {key: known[key] for key in keys})
     return Library(passages, np.array(rows), settings)
 
@@ -159,7 +159,7 @@ def _cached(path: Path) -> dict[str, Floats]:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as content:
             return dict(zip(content["keys"].tolist(), content["vectors"], strict=True))
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # none yet, or not one of ours: it is made again
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing or damaged: it is written again
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Running: all participants, so many at a time, until they are done or somebody asks to stop."""
+"""Assesses all participants in several threads, until they are done or the run is stopped."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Assess = Callable[[str], list[ParticipantFailure]]
 
 
 def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callable[[float | None], None]) -> None:
-    """Assess everybody; what concerns the whole run stops it, after what is under way."""
-    row = 0
+    """Assess all participants; an error that concerns the whole run stops it, after the requests under way."""
+    in_a_row = 0
     with ThreadPoolExecutor(pace.concurrency) as pool:
         pending: set[Future[tuple[list[ParticipantFailure], float]]] = set()
         waiting = iter(people)
@@ -38,8 +38,8 @@ def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callabl
                 for future in done:
                     failures, seconds = future.result()
                     finished(seconds / pace.concurrency)
-                    row = row + 1 if any(failure.of_endpoint for failure in failures) else 0
-                    _check_row(row, failures)
+                    in_a_row = in_a_row + 1 if any(failure.of_endpoint for failure in failures) else 0
+                    _check_in_a_row(in_a_row, failures)
         except Stopped:
             raise
         except OSError as error:
@@ -54,16 +54,16 @@ def _timed(assess: Assess, person: str, pace: Pace) -> tuple[list[ParticipantFai
     return assess(person), time.monotonic() - started
 
 
-def _check_row(row: int, failures: Sequence[ParticipantFailure]) -> None:
-    if row >= MOST_IN_A_ROW:
+def _check_in_a_row(count: int, failures: Sequence[ParticipantFailure]) -> None:
+    if count >= MOST_IN_A_ROW:
         category = next(failure.category for failure in failures if failure.of_endpoint)
-        way_out = "when it answers again, go on with --retry-failed"
-        raise EndpointError(f"the endpoint failed {row} participants in a row ({category}); {way_out}")
+        hint = "when it answers again, go on with --retry-failed"
+        raise EndpointError(f"the endpoint failed {count} participants in a row ({category}); {hint}")
 
 
 @contextmanager
 def interruptible(pace: Pace, tell: Callable[[str], None]) -> Iterator[None]:
-    """The first interrupt lets what is under way finish, the second ends everything at once: the journal is safe."""
+    """Handle interrupts: the first lets requests finish, the second exits at once; the journal is valid either way."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -74,8 +74,8 @@ def interruptible(pace: Pace, tell: Callable[[str], None]) -> Iterator[None]:
         pace.stop.set()
         tell("stopping: requests under way are finished first; interrupt again to end at once")
 
-    before = signal.signal(signal.SIGINT, interrupted)
+    previous = signal.signal(signal.SIGINT, interrupted)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)

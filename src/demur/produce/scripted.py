@@ -1,6 +1,6 @@
 """The scripted endpoint: an OpenAI-compatible server on this machine that needs no model and no network.
 
-It answers about synthetic interviews (`demur simulate interviews`) what their `answers.json` makes plausible.
+It answers questions about synthetic interviews (`demur simulate interviews`) from their `answers.json`.
 `python -m demur.produce.scripted FOLDER` runs it until it is stopped.
 """
 
@@ -19,12 +19,12 @@ from demur.errors import UserError
 from demur.produce.scripted_answers import Script
 from demur.produce.scripted_bodies import MODEL, completion, embeddings
 
-PORT = 8091  # where `produce.toml` of synthetic interviews looks for it
+PORT = 8091  # as in the `produce.toml` of synthetic interviews
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What goes back: the text of a body, a status, and headers."""
+    """A reply: the text of its body, a status, and headers."""
 
     text: str
     status: int = 200
@@ -32,7 +32,7 @@ class HttpAnswer:
 
 
 class ScriptedEndpoint:
-    """The server, as a context: `with ScriptedEndpoint(script) as endpoint: … endpoint.base_url …`."""
+    """The server, as a context manager: `with ScriptedEndpoint(script) as endpoint: … endpoint.base_url …`."""
 
     def __init__(self, script: Script, *, port: int = 0) -> None:
         self.script = script
@@ -44,7 +44,7 @@ class ScriptedEndpoint:
 
     @property
     def base_url(self) -> str:
-        """Where it listens, to be configured as `base_url`."""
+        """The address to configure as `base_url`."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def __enter__(self) -> Self:
@@ -57,7 +57,7 @@ class ScriptedEndpoint:
         self._thread.join()
 
     def respond(self, path: str, body: Any) -> HttpAnswer:
-        """The answer to a request."""
+        """The reply to a request."""
         if path in ("/v1/models", "/health"):
             models = [{"id": MODEL, "object": "model", "owned_by": "demur"}]
             return HttpAnswer(json.dumps({"object": "list", "data": models, "status": "ok"}))
@@ -70,11 +70,11 @@ class ScriptedEndpoint:
         plain = body.get("n", 1) == 1 and not body.get("stream") and not body.get("tools")
         if path != "/v1/chat/completions" or not isinstance(body.get("messages"), list) or not plain:
             return refused(400, "invalid_request_error", "expected messages, and neither n, stream nor tools")
-        return HttpAnswer(completion(body, self.script.asked(body)))
+        return HttpAnswer(completion(body, self.script.question(body)))
 
 
 def refused(status: int, kind: str, message: str) -> HttpAnswer:
-    """An error as llama.cpp words it."""
+    """An error in the format of llama.cpp."""
     return HttpAnswer(json.dumps({"error": {"code": status, "type": kind, "message": message}}), status)
 
 
@@ -88,7 +88,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a client that did not wait for the answer."""
+        """Ignore a client that closed the connection before the answer."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -96,7 +96,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    wbufsize = -1  # an answer leaves in one piece, not line by line
+    wbufsize = -1  # buffered, so that an answer is not sent line by line
     server: _Server
 
     def do_GET(self) -> None:
@@ -111,10 +111,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(body)
 
     def _reply(self, body: Any) -> None:
-        given = self.server.endpoint.respond(self.path, body)
-        data = given.text.encode()
-        self.send_response(given.status)
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(data)), **given.headers}
+        answer = self.server.endpoint.respond(self.path, body)
+        data = answer.text.encode()
+        self.send_response(answer.status)
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(data)), **answer.headers}
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing: a request holds a transcript."""
+        """Log nothing, because a request contains a transcript."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -130,9 +130,9 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m demur.produce.scripted", description=main.__doc__)
     parser.add_argument("folder", type=Path, help="a folder that demur simulate interviews wrote")
     parser.add_argument("port", type=int, nargs="?", default=PORT, help=f"where to listen; {PORT} if not given")
-    given = parser.parse_args(words)
+    options = parser.parse_args(words)
     try:
-        endpoint = ScriptedEndpoint(Script.read(given.folder / "answers.json"), port=given.port)
+        endpoint = ScriptedEndpoint(Script.read(options.folder / "answers.json"), port=options.port)
     except UserError as error:
         sys.stderr.write(f"demur: {error}\n")
         return 2

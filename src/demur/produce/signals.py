@@ -1,4 +1,4 @@
-"""Signals of an item, put together from evidence, references and samples, and which answer is given."""
+"""The prediction and the signals of an item, from its evidence, references and samples."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _MAJORITY = 0.5
 
 
 def decided(scores: Sequence[int | None], rule: str) -> int | None:
-    """The answer that several samples give: the most frequent one, of several an abstention, then the smallest.
+    """The answer of several samples: the most frequent; among equally frequent ones, abstention, or else the smallest.
 
-    The rule `seed` takes the first sample where no answer has half of them.
+    The rule `seed` takes the first sample if no answer is given by half of them.
 
     >>> decided([2, 1, 1, 3], "mode"), decided([2, 1, None, 3], "mode"), decided([2, 1, 1, 3, 0], "seed")
     (1, None, 2)
@@ -37,21 +37,21 @@ def decided(scores: Sequence[int | None], rule: str) -> int | None:
 
 
 def consistency_of(scores: Sequence[int | None]) -> Json:
-    """How much the samples agree; null where there is one."""
+    """The signals of how much the samples agree; null if there is only one sample."""
     if len(scores) == 1:
         return {f"consistency_{name}": None for name in _CONSISTENCY}
-    found: Json = consistency_signals(scores)
-    counted = {
+    signals: Json = consistency_signals(scores)
+    signals |= {
         "consistency_samples": [*scores],
-        "consistency_modal_count": scores.count(found["consistency_modal_score"]),
+        "consistency_modal_count": scores.count(signals["consistency_modal_score"]),
     }
-    return {f"consistency_{name}": (found | counted)[f"consistency_{name}"] for name in _CONSISTENCY}
+    return {f"consistency_{name}": signals[f"consistency_{name}"] for name in _CONSISTENCY}
 
 
 def assembled(
     evidence: Mapping[str, Json], references: Mapping[str, Sequence[Any]], samples: Sequence[Json], rule: str
 ) -> Json:
-    """Predictions and signals of every item: those of the first sample that gives the answer decided on."""
+    """Predictions and signals of every item; signals of a sample are those of the first that gives the prediction."""
     predicted, signals = {}, {}
     for item in evidence:
         scores = [sample["scores"][item] for sample in samples]

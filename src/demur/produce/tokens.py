@@ -1,7 +1,7 @@
 """Token signals of each item, from the tokens that spell its score in the answer.
 
 Tokens and answer are aligned by bytes: a server may list tokens that are not in the content, such as a code fence, and
-a token may be part of a character. A token that straddles the score and its neighbours, such as ` 2,`, counts whole.
+a token may be part of a character. A token that overlaps the score and its neighbours, such as ` 2,`, counts as one.
 """
 
 from __future__ import annotations
@@ -21,40 +21,41 @@ from demur.produce.failures import ParticipantFailure
 from demur.types import Json
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_AROUND = ' \t\n\r:,"}'  # what a token may hold beside the value it starts
-_LEAST = -1e6  # a probability of 0 comes as the lowest number there is
+_AROUND = ' \t\n\r:,"}'  # characters around a value that may be in its first token
+_LEAST = -1e6  # servers give a probability of 0 as the lowest number of their type
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of an answer; `places` are where each begins and the last one ends, in bytes of the content."""
+    """The tokens of an answer; `offsets` are their starts and the end of the last one, in bytes of the content."""
 
     entries: Sequence[Json]
-    places: Sequence[int]
+    offsets: Sequence[int]
 
     @classmethod
     def aligned(cls, entries: Any, content: str) -> Tokens:
-        """The tokens laid along the content."""
+        """The tokens aligned with the content."""
         if not isinstance(entries, list) or not entries:
             raise ParticipantFailure("logprobs_missing")
         pieces = [*map(_spelled, entries)]
-        # A model that thinks aloud may write the answer twice: the last one is the answer.
+        # A model that reasons may write the content twice: the last occurrence is the answer.
         start = b"".join(pieces).rfind(content.encode())
         if start < 0:
             raise ParticipantFailure("logprobs_unaligned", numbers={"tokens": len(entries)})
         return cls(entries, [*accumulate(map(len, pieces), initial=-start)])
 
     def over(self, span: Span) -> list[Json]:
-        """The tokens that meet a span, with their alternatives."""
-        return [_floored(entry) for entry in self._met(span)]
+        """The tokens that overlap a span, with their alternatives."""
+        return [_floored(entry) for entry in self._overlapping(span)]
 
     def msp(self, span: Span | None = None) -> float:
-        """The mean probability of the tokens that meet a span, or of all."""
-        return token_msp([_floor(entry.get("logprob")) for entry in (self._met(span) if span else self.entries)])
+        """The mean probability of the tokens that overlap a span, or of all."""
+        entries = self._overlapping(span) if span else self.entries
+        return token_msp([_floor(entry.get("logprob")) for entry in entries])
 
-    def _met(self, span: Span) -> Sequence[Json]:
-        return self.entries[bisect_right(self.places, span[0], 1) - 1 : bisect_left(self.places, span[1])]
+    def _overlapping(self, span: Span) -> Sequence[Json]:
+        return self.entries[bisect_right(self.offsets, span[0], 1) - 1 : bisect_left(self.offsets, span[1])]
 
 
 def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> dict[str, Json]:
@@ -78,9 +79,9 @@ def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> di
 
 
 def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, float | None]:
-    """The share of the chosen answer in the allowed ones among the alternatives of its first token, and their mass.
+    """The share of the chosen answer among the allowed alternatives of its first token, and their total probability.
 
-    An alternative counts for the answer it starts; 1 starts 10 as well, where the scale goes that far.
+    An alternative counts for every answer that it is the start of: 1 also starts 10, if the scale has it.
 
     >>> top = [{"token": " 2", "logprob": math.log(0.5)}, {"token": "null", "logprob": math.log(0.25)}]
     >>> odds = answer_odds({"top_logprobs": top}, "2", ["null", "0", "1", "2", "3"])
@@ -94,13 +95,13 @@ def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, f
 
 
 def forbidden(first: Json, allowed: Sequence[str]) -> bool:
-    """Whether an alternative of a token starts no allowed answer: log-probabilities are those before the grammar."""
+    """Whether an alternative starts no allowed answer, so that log-probabilities are those before the grammar."""
     return any(not _begins(text, allowed) for text, _ in _starts(first))
 
 
 def _starts(first: Json) -> list[tuple[str, float]]:
-    """The alternatives of a token, without what is around the value they start, and their probabilities."""
-    return [(str(each.get("token", "")).strip(_AROUND), math.exp(each["logprob"])) for each in first["top_logprobs"]]
+    """The alternatives of a token, without the characters around the value, and their probabilities."""
+    return [(str(top.get("token", "")).strip(_AROUND), math.exp(top["logprob"])) for top in first["top_logprobs"]]
 
 
 def _begins(text: str, allowed: Sequence[str]) -> bool:
@@ -108,16 +109,16 @@ def _begins(text: str, allowed: Sequence[str]) -> bool:
 
 
 def score_spans(content: str) -> dict[str, tuple[Span, Span]]:
-    """Where the object of each item is, and the value of its score, in bytes."""
-    found = {}
+    """The spans of each item's object and of its score, in bytes."""
+    spans = {}
     for item, whole in members_of(content, 0):
         score = next(span for name, span in members_of(content, whole[0]) if name == "score")
-        found[item] = _in_bytes(content, whole), _in_bytes(content, score)
-    return found
+        spans[item] = _in_bytes(content, whole), _in_bytes(content, score)
+    return spans
 
 
 def members_of(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
-    """The members of the object that starts there, each with the place of its value. The text is valid JSON."""
+    """The members of the object that starts at a position of valid JSON, each with the span of its value."""
     decoder = json.JSONDecoder()
     position = _after(text, text.index("{", start) + 1)
     while text[position] != "}":
@@ -146,7 +147,7 @@ def _text(content: str, span: Span) -> str:
 
 
 def _spelled(entry: Any) -> bytes:
-    """The bytes of a token; `token` spells a byte that is no character by itself as another one."""
+    """The bytes of a token; `token` is the fallback, as it replaces bytes that are not whole characters."""
     if not isinstance(entry, dict):
         raise ParticipantFailure("logprobs_missing")
     given = entry.get("bytes")
@@ -160,11 +161,9 @@ def _spelled(entry: Any) -> bytes:
 
 def _floored(entry: Json) -> Json:
     top = entry.get("top_logprobs")
-    alternatives = [one for one in top if isinstance(one, dict)] if isinstance(top, list) else []
-    return {
-        "logprob": _floor(entry.get("logprob")),
-        "top_logprobs": [{"token": one.get("token"), "logprob": _floor(one.get("logprob"))} for one in alternatives],
-    }
+    listed = [other for other in top if isinstance(other, dict)] if isinstance(top, list) else []
+    alternatives = [{"token": other.get("token"), "logprob": _floor(other.get("logprob"))} for other in listed]
+    return {"logprob": _floor(entry.get("logprob")), "top_logprobs": alternatives}
 
 
 def _floor(logprob: Any) -> Any:

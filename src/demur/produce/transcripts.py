@@ -1,4 +1,4 @@
-"""Transcripts: found by participant, read, and cleaned of what nobody said."""
+"""Finds, reads and cleans the transcripts of participants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Window = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
-    """What somebody said, who, and when if that is known. `speaker` is empty where the file names none."""
+    """A line of speech with its speaker, empty if the file names none, and its times, if they are known."""
 
     text: str
     speaker: str = ""
@@ -31,48 +31,44 @@ class SpokenLine:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The lines of an interview as they are shown to a model."""
+    """The lines of an interview in the form in which a model gets them."""
 
     lines: tuple[str, ...]
     sha256: str = ""
 
     @property
     def text(self) -> str:
-        """All lines."""
+        """All lines as one text."""
         return "\n".join(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFolder:
-    """Transcripts named ID.txt or ID_TRANSCRIPT.csv, beside each other or in folders named ID_P."""
+    """Transcripts named ID.txt or ID_TRANSCRIPT.csv, in one folder or in folders named ID_P."""
 
     path: Path
     speaker: str = "participant"
     windows: Mapping[str, Sequence[Window]] = field(default_factory=dict)
 
     def file_of(self, person: str) -> Path | None:
-        """The file of a participant, None if there is none. An id is part of a name and never of a path."""
+        """The file of a participant, or None; the id is checked to be part of a name, not a path."""
         check_file_name(person)
         names = (f"{person}.txt", f"{person}_TRANSCRIPT.csv")
-        found = [
-            path
-            for folder in (self.path, self.path / f"{person}_P")
-            for name in names
-            if (path := folder / name).is_file()
-        ]
-        if len(found) > 1:
+        paths = [folder / name for folder in (self.path, self.path / f"{person}_P") for name in names]
+        files = [path for path in paths if path.is_file()]
+        if len(files) > 1:
             raise UserError(
-                f"participant {shown(person)} has {len(found)} transcripts, {found[0]} and {found[1]}: keep one"
+                f"participant {shown(person)} has {len(files)} transcripts, {files[0]} and {files[1]}: keep one"
             )
-        return found[0] if found else None
+        return files[0] if files else None
 
     def fingerprint(self, person: str) -> str | None:
-        """SHA-256 of the file, None if there is none."""
+        """SHA-256 of a participant's file, or None."""
         path = self.file_of(person)
         return None if path is None else fingerprint(read_bytes(path))
 
     def read(self, person: str) -> Transcript:
-        """The cleaned transcript of a participant, or a failure that says what is wrong with it."""
+        """The cleaned transcript of a participant; a failure if it is missing, unreadable or empty."""
         path = self.file_of(person)
         if path is None:
             raise ParticipantFailure("transcript_missing", "load")
@@ -89,20 +85,20 @@ class TranscriptFolder:
 
 
 def check_file_name(person: str) -> None:
-    r"""An id is part of the name of a file, and cannot lead anywhere else.
+    r"""Check that an id can be part of a file's name, and not a path.
 
     >>> check_file_name("../300")
     Traceback (most recent call last):
-    demur.errors.UserError: participant ../300: the id names a file, and cannot hold / \ or : nor start with a dot
+    demur.errors.UserError: participant ../300: the id names a file, and cannot contain / \ or : nor start with a dot
     """
     good = person and person.isprintable() and not person.startswith(".") and not {*"/\\:"} & {*person}
     if not good:
-        rule = "the id names a file, and cannot hold / \\ or : nor start with a dot"
+        rule = "the id names a file, and cannot contain / \\ or : nor start with a dot"
         raise UserError(f"participant {shown(person)}: {rule}")
 
 
 def _daic(text: str) -> Iterator[SpokenLine]:
-    """Tab-separated rows with a header; a quotation mark is a character like any other."""
+    """The lines of a tab-separated file with a header, in which quotation marks have no special meaning."""
     header, *rows = text.split("\n")
     if tuple(header.strip().lower().split("\t")) != _COLUMNS:
         raise UserError("expected the columns " + ", ".join(_COLUMNS))
@@ -121,25 +117,25 @@ def _daic(text: str) -> Iterator[SpokenLine]:
 
 
 def _plain_lines(text: str) -> Iterator[SpokenLine]:
-    """One line each, with `Participant:` or `Interviewer:` before what was said, or without."""
+    """The lines of a plain text, which may start with `Participant:` or `Interviewer:`."""
     for line in text.split("\n"):
         named = _SPEAKER.match(line)
-        said = " ".join(line[named.end() :].split() if named else line.split())
+        speech = " ".join(line[named.end() :].split() if named else line.split())
         speaker = "" if not named else PARTICIPANT if named[1].lower() == "participant" else INTERVIEWER
-        yield SpokenLine(said, speaker)
+        yield SpokenLine(speech, speaker)
 
 
 def cleaned(lines: Sequence[SpokenLine], windows: Sequence[Window] = ()) -> list[SpokenLine]:
-    """Without marks of synchronisation, what was said before the interviewer began, and interruptions."""
-    marked = [line for line in lines if line.text and not _SYNC.fullmatch(line.text)]
-    first = next((index for index, line in enumerate(marked) if line.speaker == INTERVIEWER), 0)
+    """The lines without synchronisation marks, without those before the interviewer's first, and interruptions."""
+    speech = [line for line in lines if line.text and not _SYNC.fullmatch(line.text)]
+    first = next((index for index, line in enumerate(speech) if line.speaker == INTERVIEWER), 0)
     return [
-        line for line in marked[first:] if not any(line.start < stop and line.stop > start for start, stop in windows)
+        line for line in speech[first:] if not any(line.start < stop and line.stop > start for start, stop in windows)
     ]
 
 
 def _rendered(lines: Sequence[SpokenLine], speaker: str) -> list[str]:
-    """The lines of the participant, or of both with who said them; a file that names nobody is the participant's."""
+    """The lines of the participant, or of both with the speaker's name; lines without a speaker are kept."""
     if speaker == "participant":
         return [line.text for line in lines if line.speaker != INTERVIEWER]
     return [f"{line.speaker}: {line.text}" if line.speaker else line.text for line in lines]

@@ -176,7 +176,7 @@ class _Guesser:
     def _settle_cluster(self) -> None:
         if "cluster" in self.roles or self.given.own_clusters:
             return
-        what, named = "whose each row is", self._named("cluster")
+        what, named = "what each row belongs to", self._named("cluster")
         if len(named) == 1:
             self._take("cluster", named[0])
             return
@@ -185,7 +185,7 @@ class _Guesser:
             hint = "; if no two rows share anything: --every-row-its-own-cluster"
             self._choose("cluster", what, candidates[:3], hint)
             return
-        hint = "no column tells; the option says that no two rows share anything, and each is sampled by itself"
+        hint = "no column says it; the option declares that no two rows share anything, and each is sampled by itself"
         self._ask(f"{what} (cluster): {hint}", "--every-row-its-own-cluster")
 
     def _groups(self, column: Candidate) -> bool:

@@ -43,7 +43,7 @@ def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows,
     names = _OF_TEXTS if texts else tuple(consistency([0]))
     for name in names:
         if name in rows.table.values:
-            raise UserError(f"the column {name} is what a vote computes: leave it out, or choose --repeats first")
+            raise UserError(f"voting computes a signal {name} too: leave out the column, or choose --repeats first")
     columns = {name: Column.of([values[name] for values in signals]) for name in names}
     return rows.take(np.array(chosen, dtype=np.intp)), columns
 
@@ -71,4 +71,4 @@ def _check_agreement(raw: RawUnits, question: list[int], same: list[int]) -> Non
         if column.values[row] != column.values[rows[0]]:
             value, first = (shown(str(raw.label(column.cell(index)))) for index in (row, rows[0]))
             where = f"{raw.unit_name(row)}: {what} {value}, but {first} in {shown(raw.items[rows[0]])}"
-            raise UserError(f"{where}: an answer that is voted on has one; --repeats first needs no vote")
+            raise UserError(f"{where}: repeats that are voted on must agree; --repeats first needs no vote")

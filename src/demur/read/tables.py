@@ -119,7 +119,7 @@ def opened_table(
         return
     suffix = format_of(data)
     if suffix is None:
-        raise UserError(f"{data}: tables end in {', '.join(FORMATS)}, or in .gz after that; this name does not")
+        raise UserError(f"{data}: expected a table, whose name ends in {', '.join(FORMATS)}, with or without .gz")
     with stream(data, progress) as file:
         yield FORMATS[suffix](file, data), file.source
 

@@ -50,7 +50,7 @@ def read_trec(
     criterion in the topic's name: with "/" the topic `p1/A` asks for criterion A in post p1.
     """
     if split_topics == "":
-        raise UserError("split_topics '', expected what stands between the post and the criterion, such as /")
+        raise UserError("split_topics '', expected the text between the post and the criterion, such as /")
     judged, judgments, _ = _read(qrels, _grade, progress)
     systems: dict[str, Rankings] = {}
     for run in runs.items() if isinstance(runs, Mapping) else runs:

@@ -88,7 +88,7 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
     no_causes = Codes(np.zeros(table.rows, dtype=np.intp), [None])
     rows = UnitRows(table, clusters, items, repeats, no_causes, failed_clusters)
     if instrument and rows.is_repeated and options.repeats == "units":
-        raise UserError(f"{instrument.name} has every item once: --repeats first or --repeats vote makes it so")
+        raise UserError(f"{instrument.name} has every item once: reduce repeats by --repeats first or --repeats vote")
     return replace(rows, causes=_causes(rows.named(), roles, options.failed_units))
 
 
@@ -98,7 +98,7 @@ def _clusters(table: Cells, roles: Roles, *, own: bool) -> Codes:
     if not own:
         return table.ids(roles["cluster"], "cluster")
     if name is not None:
-        raise UserError(f"the column {shown(name)} says whose each row is: leave out --every-row-its-own-cluster")
+        raise UserError(f"the column {shown(name)} holds clusters: leave out --every-row-its-own-cluster")
     item = roles.get("item")
     return Codes(np.arange(table.rows), range(1, table.rows + 1)) if item is None else table.ids(item, "item")
 

@@ -33,7 +33,7 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
                 raise UserError(f"signals {literal(signals)}, expected an object")
             for name in signals:
                 if name in _RESERVED:
-                    raise UserError(f"the signal {shown(name)} is called like a column: give it another name")
+                    raise UserError(f"the signal {shown(name)} has the name of a column: give it another name")
             members = {name: unit[name] for name in MEMBERS if name in unit}
             yield position, members | _status(unit) | signals | _groups(unit)
 
