@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -260,8 +261,8 @@ def _evaluated(own: Range, influence: Any, rows: slice, some: slice) -> Floats:
         apart = a - (b if influence.times is None else influence.times[some] * b)
         return apart if influence.over is None else apart / influence.over[some]
     if isinstance(influence, AtPoints):
-        return _at_points(_by_step(own, "plateaus", rows, len(influence.risk)), influence, some)
-    entries = _by_step(own, influence.kind, rows, len(influence.by_count))
+        return _at_points(_by_step(own, "plateaus", (rows.start, rows.stop), len(influence.risk)), influence, some)
+    entries = _by_step(own, influence.kind, (rows.start, rows.stop), len(influence.by_count))
     made = entries.by_cluster(influence.by_count[:, some], influence.by_loss[:, some], dense=influence.dense)
     made += influence.by_units[some] * own.load("units")[rows][:, None]
     made /= influence.scale[some]
@@ -271,12 +272,13 @@ def _evaluated(own: Range, influence: Any, rows: slice, some: slice) -> Floats:
     return made
 
 
-def _by_step(own: Range, kind: str, rows: slice, steps: int) -> Entries:
+@lru_cache(maxsize=len(KINDS))  # some replicates after others ask for the same block
+def _by_step(own: Range, kind: str, rows: tuple[int, int], steps: int) -> Entries:
     """The entries of a block of clusters, in order of step."""
-    cluster, step, count, loss = _entries(own, kind, rows)
+    cluster, step, count, loss = _entries(own, kind, slice(*rows))
     order = np.lexsort((cluster, step))
     ends = np.searchsorted(step[order], np.arange(steps), side="right") - 1
-    return Entries(cluster[order], count[order], loss[order], ends, rows.stop - rows.start)
+    return Entries(cluster[order], count[order], loss[order], ends, rows[1] - rows[0])
 
 
 def _at_points(entries: Entries, at: AtPoints, some: slice) -> Floats:
