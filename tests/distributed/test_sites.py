@@ -16,7 +16,10 @@ from commands import demur
 from demur import UserError
 from demur.distributed.ranges import Storage
 from demur.distributed.sites import Sites
+from demur.inference.draws import weights
 from demur.summaries.about import About
+from demur.summaries.file import read_summary
+from demur.summaries.summary import ANSWERED
 from hospitals import HOW, NAMES, SALT, hospitals, summarize
 from sharded import same_in_both, units
 
@@ -123,6 +126,18 @@ def test_what_leaves_a_site_has_a_number_for_a_cluster_or_for_a_confidence_but_n
             assert name != "digests" or not array.any()  # of truths
     works = {"open_site", "build", "draw_weights", "sums", "totals", "weighted", "close_site"}
     assert {work for work, _, _ in leaves} == works
+
+
+def test_a_coordinator_who_solves_equations_learns_what_a_pseudonym_holds(data, observed):
+    """As the documentation says: sums in as many replicates as a site has clusters are enough."""
+    [summed] = [made for work, site, made in observed[1] if (work, site) == ("sums", "bergen") and made.units.size > 1]
+    drawn = weights(HOW["seed"], np.arange(HOW["resamples"]), 40)[:, :7]
+    solved = np.linalg.lstsq(drawn, summed.plateaus[0].T, rcond=None)[0]
+    summary = read_summary(data[0] / "bergen" / "run.sum")[0]
+    for cluster, counts in enumerate(np.rint(solved).astype(int)):
+        held = summary.of_clusters(cluster, cluster + 1)
+        assert counts.sum() == held.count[held.columns[1] == ANSWERED].sum()
+    assert np.abs(solved - np.rint(solved)).max() < 1e-9
 
 
 @pytest.mark.parametrize(
