@@ -17,7 +17,7 @@ def summarize(site, *words):
     assert outcome.returncode == 0, outcome.stderr
 
 
-def hospitals(folder, rows, borders):
+def hospitals(folder, rows, borders, *words):
     """Rows by who has which clusters, as a summary at each site; and all of them as one table of pseudonyms."""
     users = sorted({row["user"] for row in rows})
     where = {user: NAMES[int(np.searchsorted(borders, place, side="right"))] for place, user in enumerate(users)}
@@ -25,7 +25,7 @@ def hospitals(folder, rows, borders):
         (folder / name).mkdir(parents=True)
         table(folder / name / "visits.csv", [row for row in rows if where[row["user"]] == name])
         (folder / name / "salt.txt").write_text(f"{SALT} {name}\n")
-        summarize(folder / name, "--site", name, "--salt", "salt.txt")
+        summarize(folder / name, "--site", name, "--salt", "salt.txt", *words)
     named = [
         {**row, "user": pseudonym(row["user"], name := where[row["user"]], f"{SALT} {name}".encode())} for row in rows
     ]

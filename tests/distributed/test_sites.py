@@ -72,13 +72,34 @@ def test_three_sites_give_the_bytes_of_one_table_of_pseudonyms(data, observed):
     assert not [*scratch.iterdir()]
 
 
+KINDS_OF_DATA = {
+    "one confidence": [{**row, "sure": 1} for row in units(seed=4, rows=200)],
+    "two confidences": [{**row, "sure": n % 2} for n, row in enumerate(units(seed=4, rows=200))],
+    "a site that answers nothing": [{**row, "loss": "" if row["user"] < "u12" else row["loss"]} for row in units()],
+    "no answers": [{"user": n // 5, "loss": "", "sure": n % 3} for n in range(30)],
+    "no losses": [{"user": n // 5, "loss": 0, "sure": n % 3} for n in range(30)],
+    "a cluster at each site": [{"user": n, "loss": n % 2, "sure": n % 3} for n in range(3)],
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("values", [1, 2])
-def test_few_confidences_are_tied_at_all_sites(tmp_path, values):
-    rows = [{**row, "sure": n % values} for n, row in enumerate(units(seed=4, rows=200))]
-    whole = hospitals(tmp_path, rows, (1, 20))
+@pytest.mark.parametrize("rows", KINDS_OF_DATA.values(), ids=KINDS_OF_DATA)
+def test_any_data_at_sites_have_the_bytes_of_one_table(tmp_path, rows):
+    whole = hospitals(tmp_path, rows, (1, 2) if len(rows) == len(NAMES) else (2, 4))
     expected = library.evaluate({"A": whole}, columns={"cluster": "user"}, **HOW)
     assert same_in_both(evaluated(tmp_path).text) == same_in_both(expected.text)
+
+
+@pytest.mark.slow
+def test_bins_are_those_of_all_sites_and_lower_may_be_surer(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = [{"user": n % 50, "loss": int(rng.random() < 0.3), "sure": repr(rng.random())} for n in range(6000)]
+    hospitals(tmp_path, rows, (5, 20), "--lower-is-surer", "sure")
+    demur(tmp_path, "summarize", *(f"{name}/run.sum" for name in NAMES), "-o", "all.sum")
+    how = {"lower_is_surer": "sure"}
+    expected = library.evaluate({"A": tmp_path / "all.sum"}, **HOW, **how)
+    assert expected.curves["A", "sure"].bins.number <= 4096
+    assert same_in_both(evaluated(tmp_path, **how).text) == same_in_both(expected.text)
 
 
 def test_a_block_of_clusters_goes_on_at_the_next_site(tmp_path):

@@ -101,9 +101,6 @@ class Passes:
         null, nan = (sum(each.abstained[kind] for each in self.held) for kind in (0, 1))
         rows = np.flatnonzero(marginal)
         value, level = np.divmod(rows, len(first.losses))
-        plain = replace(
-            self.summary, columns=[np.zeros(0, np.uint8)] * len(self.summary.columns), count=np.zeros(0, np.uint8)
-        )
         count = np.array([*marginal[rows], null, nan])
         answered = np.append(np.ones(len(rows), bool), [False, False])
         nothing = np.zeros(len(count), np.int64)
@@ -114,7 +111,7 @@ class Passes:
         state = np.where(answered, State.NUMBER, State.NULL).astype(np.uint8)
         column = Column(np.append(first.values[value], [np.nan, np.nan]), state)
         return replace(
-            plain.items(source),
+            self.summary.items(source),
             cluster=nothing.astype(np.intp),
             item=nothing,
             truth=nothing,
