@@ -10,6 +10,7 @@ LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.
   --no-emit-index-url --no-header --no-annotate
 ENDPOINT := build/endpoint
 DISTRIBUTED := build/distributed
+PEERS := build/peers
 ENGINES := demur/inference/engines
 KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
 CONVENTIONS := build/conventions
@@ -21,7 +22,7 @@ CHECKED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_l
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions test-distributed bench docs golden \
+.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions test-distributed bench bench-peers docs golden \
   screenshots coverage lock format ci clean writable
 
 help:  ## show this list
@@ -104,17 +105,15 @@ $(DISTRIBUTED)/.ready: requirements-distributed.lock $(TOOLS) | writable
 test-distributed: $(DISTRIBUTED)/.ready  ## workers of a Dask cluster of separate processes, one of which is killed
 	PYTHONPATH="$(abspath $(DISTRIBUTED))" $(BIN)/python -m pytest -m distributed tests/distributed
 
-bench: $(TOOLS)  ## ratios against references measured in the same run
-	$(BIN)/python bench/curve.py
-	$(BIN)/python bench/read_run.py
-	$(BIN)/python bench/read_table.py
-	$(BIN)/python bench/start.py
-	$(BIN)/python bench/speed.py
-	$(BIN)/python bench/variants.py
-	$(BIN)/python bench/retrieval.py
-	$(BIN)/python bench/apply.py
-	$(BIN)/python bench/produce.py
-	$(BIN)/python bench/summaries.py
+bench: $(TOOLS)  ## one table of how much longer others take, measured in the same run
+	$(BIN)/python bench
+
+$(PEERS)/.ready: requirements-bench.lock $(TOOLS) | writable
+	$(INSTALL) --no-deps --require-hashes --upgrade --target $(PEERS) -r requirements-bench.lock
+	@touch $@
+
+bench-peers: $(PEERS)/.ready  ## the same with peers that demur needs for nothing else (0.5 GB)
+	PYTHONPATH="$(abspath $(PEERS))" $(BIN)/python bench
 
 docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
@@ -145,6 +144,7 @@ lock:  ## pin the newest versions, what demur needs as its developers have it (n
 	$(LOCK) --upgrade --group conventions -o requirements-conventions.lock
 	$(LOCK) --upgrade --no-deps --group conventions-tools >> requirements-conventions.lock
 	$(LOCK) --upgrade --group distributed -o requirements-distributed.lock
+	$(LOCK) --upgrade --constraint requirements-dev.lock --group bench -o requirements-bench.lock
 
 ci: test lint types imports test-slow sanitize test-browser test-endpoint test-distributed  ## what .ci/run runs
 

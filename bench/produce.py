@@ -1,21 +1,22 @@
-"""CPU time and memory of `demur produce`: 1000 participants, 5 samples each, from an endpoint that answers at once.
+"""`demur produce`, 5 samples of each participant, from an endpoint that answers at once: beside the bare request.
 
-The reference is the bare request: sent by httpx, its answer parsed. Less than half a core for 100 requests a second
-is 5 ms per request.
+That is sent by httpx, and its answer parsed. Half a core for 100 requests a second is 5 ms per request.
 """
+
+from __future__ import annotations
 
 import json
 import math
 import multiprocessing
 import resource
 import socketserver
-import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 from pydantic_core import from_json
+from timing import Ratio, against, spent
 
 from demur.facts.instruments import PHQ8
 from demur.produce.config import checked_settings
@@ -23,7 +24,7 @@ from demur.produce.folder import RunFolder
 from demur.produce.inputs import read_inputs_of
 from demur.produce.producing import ProduceOptions, Production
 
-PEOPLE, SAMPLES, REFERENCES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000, 5, 200
+PEOPLE, SAMPLES, REFERENCES = 200, 5, 200
 ITEM = {"evidence": "i wake up at night", "reason": "said so, and often", "score": 2, "confidence": 4}
 
 
@@ -96,13 +97,13 @@ def folder_of(path):
 def bare(url, body):
     """CPU seconds of a request alone."""
     with httpx.Client(verify=False) as client:  # noqa: S501  (plain HTTP)
-        began = time.process_time()
+        began = spent()
         for _ in range(REFERENCES):
             from_json(client.post(url, json=body).content)
-        return (time.process_time() - began) / REFERENCES
+        return (spent() - began) / REFERENCES
 
 
-def main():
+def ratios(_: Path | None) -> Iterator[Ratio]:
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
     process.start()
@@ -113,19 +114,10 @@ def main():
         content["assess"] = {"mode": "zero_shot", "consistency_samples": SAMPLES}
         inputs = read_inputs_of(checked_settings(content), folder)
         body = {"messages": [{"content": "x" * 3000}], "response_format": {"json_schema": {"name": "score"}}}
-        reference = bare(f"{url}/chat/completions", body)
-        began, wall = time.process_time(), time.monotonic()
-        outcome = Production(inputs, RunFolder(folder / "run"), folder, ProduceOptions()).produce()
-        used, passed = time.process_time() - began, time.monotonic() - wall
-        requests = PEOPLE * (1 + SAMPLES)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{outcome.done} participants, {requests} requests, {requests / passed:.0f} per second")
-        print(
-            f"CPU per request {used / requests * 1000:.2f} ms, {used / requests / reference:.1f} times the bare request"
-        )
-        print(f"half a core for 100 requests a second is 5 ms; peak memory {memory:.0f} MB")
+        reference, began = bare(f"{url}/chat/completions", body), spent()
+        Production(inputs, RunFolder(folder / "run"), folder, ProduceOptions()).produce()
+        each = (spent() - began) / (PEOPLE * (1 + SAMPLES))
     process.terminate()
-
-
-if __name__ == "__main__":
-    main()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    cost = f"{each * 1000:.2f} ms per request (at most 5), {memory} MB"
+    yield from against(f"demur produce, {PEOPLE} participants", cost, each, {"the bare request": reference})

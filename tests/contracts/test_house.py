@@ -118,10 +118,7 @@ def pinned(lock):
     return re.split(r"\n(?=[a-z])", (ROOT / lock).read_text().strip())
 
 
-LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-endpoint.lock", "requirements-conventions.lock"]
-
-
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", sorted(path.name for path in ROOT.glob("requirements*.lock")))
 def test_every_requirement_is_pinned_with_a_hash(lock):
     assert all(re.match(r"[a-z0-9.\-]+==\S+", block) and "--hash=sha256:" in block for block in pinned(lock))
 

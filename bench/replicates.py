@@ -1,0 +1,192 @@
+"""Bootstrap replicates of a curve: by the numpy engine, an earlier version, a plain loop, scipy and fd-shifts.
+
+The whole job is eighteen numbers of a curve, the standard errors of nine of them in every replicate, and both bands.
+The others bootstrap a single AURC of units without clusters.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from plain import BUNDLE, plain_bundle, rows_of
+from timing import Ratio, against, by_turns, installed
+
+from demur import Curve, Graded, Measure, Plan, Table, bootstrap
+from demur.inference.bands import drawn_risks
+from demur.inference.draws import drawn_clusters
+from demur.inference.key import Key
+from demur.inference.resample import Ask, resampled
+from demur.inference.rows import Row
+from demur.inference.views import CurveView
+from demur.simulate.runs import ZERO_SHOT, make_people, run_system
+
+DISCRETE, CONTINUOUS = "llm_evidence_count", "token_msp"
+JOBS = {  # confidence, people of 8 items each, replicates; how much longer the version before the kernel is to take
+    "discrete, 41 × 8 units": (DISCRETE, 41, 10_000, "≥ 5"),
+    "continuous, 41 × 8 units": (CONTINUOUS, 41, 10_000, "≥ 8"),
+    "continuous, 10 000 units": (CONTINUOUS, 1_250, 400, "≥ 20"),
+    "continuous, 100 000 units": (CONTINUOUS, 12_500, 32, "≥ 20"),
+}
+NUMBERS = ["cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc@0.5", "augrc@0.5"]
+NUMBERS += [f"risk@0.{tenth}" for tenth in range(1, 10)]
+SIZES = 328, 10_000
+
+
+def graded_of(confidence: str, people: int) -> Graded:
+    return run_system(make_people(people, seed=1), ZERO_SHOT, seed=1).graded("abs_norm", confidence)
+
+
+def whole_job(graded: Graded, replicates: int, threads: int = 1) -> Callable[[], object]:
+    """Every number, its standard error and the bands, in every replicate."""
+    view = CurveView.of(graded)
+    rows = [Row.of_curve(Key("", name), view, Measure.of(name)) for name in NUMBERS]
+    asks = [Ask(view, partial(row.columns, needs=frozenset({"errors"})), *_coverages(row)) for row in rows]
+    asks.append(Ask(view, partial(drawn_risks, view.curve)))
+    return partial(resampled, asks, Plan(replicates, seed=7, threads=threads))
+
+
+def _coverages(row: Row) -> list[object]:
+    return [row.coverages] if hasattr(row, "coverages") else []  # an earlier version knows of none
+
+
+def _by(engine: str, job: Callable[[], object]) -> Callable[[], object]:
+    def work() -> None:
+        os.environ["DEMUR_ENGINE"] = engine
+        job()
+        del os.environ["DEMUR_ENGINE"]
+
+    return work
+
+
+class Earlier:
+    """Jobs of an earlier version in a process of its own, which is told when to begin, and tells what it took."""
+
+    def __init__(self, checkout: Path, job: str) -> None:
+        environment = os.environ | {"PYTHONPATH": f"{checkout.resolve() / 'src'}"}
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, job], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.least = np.inf
+
+    def __call__(self) -> None:
+        """Do the job once."""
+        assert self.process.stdin is not None  # noqa: S101
+        assert self.process.stdout is not None  # noqa: S101
+        print(file=self.process.stdin, flush=True)
+        self.least = min(self.least, float(self.process.stdout.readline()))
+
+    def ended(self) -> float:
+        """The least seconds it took."""
+        self.process.communicate()
+        return self.least
+
+
+def serve(name: str) -> None:
+    """Do a job for each line that is given, and say how long it took."""
+    confidence, people, replicates, _ = JOBS[name]
+    job = whole_job(graded_of(confidence, people), replicates)
+    for _ in sys.stdin:
+        print(by_turns({"": job}, rounds=1)[""], flush=True)
+
+
+def against_engines(before: Path | None) -> Iterator[Ratio]:
+    for name, (confidence, people, replicates, asked) in JOBS.items():
+        graded = graded_of(confidence, people)
+        job = whole_job(graded, replicates)
+        earlier = Earlier(before, name) if before else None
+        taken = by_turns({each: _by(each, job) for each in ("c", "numpy")} | ({"earlier": earlier} if earlier else {}))
+        ours = f"{taken['c'] / (graded.answered * replicates) * 1e9:.1f} ns per unit and replicate"
+        yield from against(f"the whole job, {name}", ours, taken["c"], {"the numpy engine": taken["numpy"]})
+        if earlier:
+            yield Ratio(f"the whole job, {name}", ours, "demur before", earlier.ended() / taken["c"], asked)
+
+
+def against_a_plain_loop() -> Iterator[Ratio]:
+    """Fourteen numbers by a loop with a new curve for each number of each replicate."""
+    run, few, replicates = run_system(make_people(41, seed=1), ZERO_SHOT, seed=1), 60, 10_000
+    measures = [Measure.of(name) for name in BUNDLE]
+    drawn = drawn_clusters(7, np.arange(few), 41).tolist()
+    for confidence, kind in ((DISCRETE, "discrete"), (CONTINUOUS, "continuous")):
+        table, people = Table.of(run.graded("abs_norm", confidence)), rows_of(run, confidence)
+        ours = partial(bootstrap, lambda sample: {str(m): m(sample) for m in measures}, table)
+        expected = [plain_bundle(people, clusters) for clusters in drawn]
+        found = ours(plan=Plan(few, seed=7))
+        if not np.allclose(np.stack([found[name] for name in BUNDLE], axis=1), expected, rtol=1e-9, equal_nan=True):
+            raise SystemExit("the two ways do not agree: nothing to compare")
+        fast, loop = by_turns(
+            {
+                "ours": partial(ours, plan=Plan(replicates, seed=7)),
+                "loop": lambda people=people: [plain_bundle(people, row) for row in drawn],
+            }
+        ).values()
+        job, each = f"fourteen numbers, {kind}, 41 × 8 units", fast / replicates
+        yield from against(job, f"{each * 1e6:.2f} µs per replicate", each, {"a plain loop": loop / few})
+
+
+def aurc_of_sorted(loss: np.ndarray, confidence: np.ndarray, axis: int = -1) -> np.ndarray:
+    """One AURC without ties, as users of scipy vectorise it."""
+    order = np.argsort(-confidence, axis=axis)
+    risk = np.cumsum(np.take_along_axis(loss, order, axis=axis), axis=axis) / np.arange(1, loss.shape[axis] + 1)
+    return np.mean(risk, axis=axis)
+
+
+def tie_aware_aurc(loss: np.ndarray, confidence: np.ndarray) -> float:
+    """One AURC of any data, exactly."""
+    return float(Curve.of(Graded(len(loss), loss, confidence)).selective_area)
+
+
+def aurc_of_fd_shifts(loss: np.ndarray, confidence: np.ndarray) -> float:
+    from fd_shifts.analysis.rc_stats import RiskCoverageStats  # noqa: PLC0415
+
+    return float(RiskCoverageStats(confids=confidence, residuals=loss).aurc)
+
+
+def against_one_aurc() -> Iterator[Ratio]:
+    """What others bootstrap is one AURC; ours is that AURC, or the whole job."""
+    from scipy import stats  # noqa: PLC0415
+
+    replicates = 2_000
+    forms = {
+        "scipy.stats.bootstrap, loop": (aurc_of_sorted, False, "≥ 80"),
+        "scipy.stats.bootstrap, vectorised": (aurc_of_sorted, True, "≥ 25"),
+        "scipy.stats.bootstrap, loop that knows ties": (tie_aware_aurc, False, ""),
+    }
+    if installed("fd_shifts"):
+        forms["fd-shifts"] = (aurc_of_fd_shifts, False, "")
+    for size in SIZES:
+        rng = np.random.default_rng(0)
+        confidence, loss, few = rng.random(size), rng.integers(0, 2, size).astype(float), max(40, 200_000 // size)
+        graded, plan = Graded(size, loss, confidence), Plan(replicates, seed=7)
+        jobs = {
+            "one AURC": partial(bootstrap, lambda sample: {"": sample.selective_area}, Table.of(graded), plan=plan),
+            "the whole job": whole_job(graded, replicates),
+        }
+        settings = {"batch": 100, "paired": True, "n_resamples": few, "method": "percentile", "rng": rng}
+        peers = {
+            name: partial(stats.bootstrap, (loss, confidence), statistic, vectorized=vectorized, **settings)
+            for name, (statistic, vectorized, _) in forms.items()
+        }
+        taken = by_turns(jobs | peers)
+        for job in jobs:
+            each = taken[job] / replicates
+            shown = f"{job}, {size} units, each its own cluster", f"{each * 1e6:.1f} µs per replicate"
+            for name, (_, _, asked) in forms.items():
+                yield Ratio(*shown, name, taken[name] / few / each, asked if job == "the whole job" else "")
+            if not installed("fd_shifts"):
+                yield Ratio(*shown, "fd-shifts", None)
+
+
+def ratios(before: Path | None) -> Iterator[Ratio]:
+    yield from against_engines(before)
+    yield from against_a_plain_loop()
+    yield from against_one_aurc()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
