@@ -99,7 +99,7 @@ def case(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_influences_are_derivatives_by_the_weights_of_clusters(name, seed):
     view, drawn = case(seed)
-    found = Measure.of(name).influence(Replicates.of(view.table, drawn))
+    found = np.asarray(Measure.of(name).influence(Replicates.of(view.table, drawn)))
     for weight, column in zip(drawn, found.T):
         expected = derivative(lambda w: plain(name, view.table, w), weight)
         assert np.where(weight > 0, column, 0) == pytest.approx(expected, abs=1e-8)
@@ -112,7 +112,7 @@ def test_a_cut_area_moves_as_its_points_do_also_when_cut_on_one(name, seed):
     view, _ = case(seed)
     for text in ("0.3", "1/7", "0.77", *(f"{count}/{view.curve.units}" for count in view.curve.points.count)):
         measure = Measure.of(f"{name}@{text}")
-        found = measure.influence(view.sample)[:, 0]
+        found = np.asarray(measure.influence(view.sample))[:, 0]
         number = partial(plain, name, view.table, end=float(measure.coverage))
         expected = derivative(number, ones(view), 1e-7)
         assert found == pytest.approx(expected, abs=5e-8)
@@ -132,7 +132,7 @@ def test_an_area_up_to_the_common_coverage_moves_with_the_coverage(name, seed, f
     def number(weight):
         return plain(name, view.table, weight, min(plain("cmax", one.table, weight) for one in (view, rival)))
 
-    found = Measure.of(f"{name}@C_common").influence(SharedView((view, rival), 0).sample)[:, 0]
+    found = np.asarray(Measure.of(f"{name}@C_common").influence(SharedView((view, rival), 0).sample))[:, 0]
     assert found == pytest.approx(derivative(number, ones(view), 1e-7), abs=5e-8)
 
 
@@ -144,11 +144,11 @@ def test_influences_in_a_replicate_are_those_of_its_units(name):
         drawn = weights(seed, np.arange(4), units.clusters)
         table = Table.of(units.graded())
         sample = Replicates.of(table, drawn)
-        errors = standard_errors(Measure.of(name).influence(sample), sample.weights)
+        errors = standard_errors(np.asarray(Measure.of(name).influence(sample)), sample.weights)
         for row, error, answered in zip(drawn, errors, sample.answered):
             if answered and units.clusters > 1:
                 copies = CurveView.of(units.repeated(row).graded())
-                alone = Measure.of(name).influence(copies.sample)
+                alone = np.asarray(Measure.of(name).influence(copies.sample))
                 assert error == pytest.approx(float(standard_errors(alone, copies.sample.weights)[0]), abs=1e-12)
 
 
@@ -164,7 +164,7 @@ def test_analytic_errors_are_those_of_the_jackknife_with_many_clusters():
     for name in (*WHOLE, "aurc@0.5", "augrc@0.5", "augrc@0.9"):
         values = Measure.of(name)(without)
         jackknife = math.sqrt((clusters - 1) / clusters * float(((values - values.mean()) ** 2).sum()))
-        found = standard_errors(Measure.of(name).influence(view.sample), view.sample.weights)[0]
+        found = standard_errors(np.asarray(Measure.of(name).influence(view.sample)), view.sample.weights)[0]
         assert found == pytest.approx(jackknife, rel=0.02), name
 
 

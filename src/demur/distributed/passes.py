@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,12 @@ from demur.facts.columns import Column, State
 from demur.facts.items import Items, Source
 from demur.facts.losses import Losses
 from demur.inference.views import CurveView
+from demur.quantities import slopes
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.numpy_sweep import Curves, NumpySweep
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Finish
+from demur.quantities.slopes import Influence, OfSweep, OracleRisks
 from demur.quantities.table import CLUSTER_BLOCK, DENSE_ENOUGH, Entries, Table, running_sum
 from demur.summaries.merging import merged
 from demur.summaries.summary import Summary
@@ -248,20 +249,6 @@ def _cumulated(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return running_sum(count), running_sum(loss)
 
 
-class _Influence:
-    """Influences that the workers hold: made where they are, and never here but in the data as they are."""
-
-    def __init__(self, of: Any, fetch: Any) -> None:
-        self.of, self._fetch = of, fetch
-
-    def __isub__(self, number: Floats) -> Self:
-        return type(self)(Less(self.of, number), self._fetch)
-
-    def __getitem__(self, _: Any) -> Floats:
-        fetched: Floats = self._fetch(self.of)
-        return fetched
-
-
 @dataclass(frozen=True, eq=False)
 class _RangeSweep(NumpySweep):
     """Sums that the workers make."""
@@ -290,32 +277,42 @@ class _RangeSweep(NumpySweep):
         tasks = [(own, self.draw, by_cluster[own.first : own.end]) for own in self.passes.ranges]
         return np.asarray(np.sum(self.passes.workers.each(ranges.weighted, tasks), axis=0))
 
-    def _finished(self, entries: Entries, slopes: tuple[Floats, Floats], finish: Finish) -> Any:
-        by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in slopes)
-        moves = None if finish.moves is None else self._named(finish.moves)
-        kind = "levels" if entries is self.table.levels else "plateaus"
-        area = Area(
-            kind, entries.dense, by_count, by_loss, finish.by_units, finish.scale, finish.lift, moves, finish.factor
-        )
-        return _Influence(area, self._values)
+    def influence(self, described: OfSweep) -> Floats:
+        """Influences of the clusters, which the workers make: asked for in the data as they are."""
+        return np.concatenate(self.passes.each(ranges.values, "0", self._named(described)))[:, None]
 
-    def difference(self, a: Any, b: Any, times: Floats | None, over: Floats | None) -> Any:
-        """Influences (a − times · b) / over."""
-        return _Influence(Apart(self._named(a), self._named(b), times, over), self._values)
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Sums of squares over the clusters of each replicate."""
+        return [self._total(self._named(each), squared=True) for each in influences]
 
     def _named(self, influence: Any) -> Any:
         """What the workers know it as."""
-        if isinstance(influence, _Influence):
-            return influence.of
-        return "units" if influence is self.table.cluster_units else "answers"
+        if isinstance(influence, slopes.Apart):
+            return Apart(self._named(influence.a), self._named(influence.b), influence.times, influence.over)
+        if not isinstance(influence, OfSweep):
+            return "units" if influence is self.table.cluster_units else "answers"
+        if id(influence) not in self._known:
+            self._known[id(influence)] = influence, self._on_area(influence)
+        return self._known[id(influence)][1]
 
-    def total(self, influence: Any, *, squared: bool) -> Floats:
+    @cached_property
+    def _known(self) -> dict[int, tuple[OfSweep, Any]]:
+        return {}
+
+    def _on_area(self, described: OfSweep) -> Any:
+        (entries, by_count, by_loss), finish = self.slopes(described), described.finish
+        moves = None if finish.moves is None else self._named(finish.moves)
+        kind = "levels" if entries is self.table.levels else "plateaus"
+        rows = finish.by_units, finish.scale, finish.lift, moves, finish.factor
+        area = Area(kind, entries.dense, by_count, by_loss, *rows)
+        if isinstance(described, OracleRisks):
+            return Less(area, self._total(area, squared=False) / described.drawn)
+        return area
+
+    def _total(self, influence: Any, *, squared: bool) -> Floats:
         """Sums over the clusters of each replicate, block by block."""
         total = np.zeros(self.draw.size)
-        for made in self.passes.each(ranges.totals, "0", self.draw, influence.of, squared):
+        for made in self.passes.each(ranges.totals, "0", self.draw, influence, squared):
             for block in made:
                 total += block
         return total
-
-    def _values(self, influence: Any) -> Floats:
-        return np.concatenate(self.passes.each(ranges.values, "0", influence))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from demur.quantities.slopes import Influence
 from demur.quantities.table import cluster_sums
 from demur.types import Floats
 
@@ -77,6 +79,15 @@ def standard_errors(influence: Floats, weights: Floats, clusters: int | None = N
     P is how many of the clusters hold any of the units a number is of: all, if it is not given.
     """
     return errors_of_squares(cluster_sums(weights * influence**2), len(weights) if clusters is None else clusters)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Standard errors in each replicate, still to be summed: those of a block are summed together."""
+
+    sample: Any
+    influence: Influence
+    clusters: int
 
 
 def errors_of_squares(squares: Floats, clusters: int) -> Floats:

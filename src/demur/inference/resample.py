@@ -17,6 +17,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.inference.draws import checked_seed, weights
 from demur.inference.engines import prepared_kernel
+from demur.inference.evidence import Errors, errors_of_squares
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
@@ -29,6 +30,7 @@ Columns = dict[str, Floats]
 Progress = Callable[[int, int], None]
 WeightsOf = Callable[[range, "Prepared | None"], "Floats | Tiles"]
 _BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
+_KERNEL_CELLS = 1 << 19  # replicates times clusters: Python takes a millisecond a block, whatever its size
 _MOST_CELLS = 1 << 22  # 32 megabytes an array, where that is what 16 replicates take
 _LANES = 16
 _LARGE = 10**8  # units times resamples: some tenths of a second on one processor
@@ -154,7 +156,9 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
         drawn, samples = DrawnWeights.of(weights_of(numbers, prepared), prepared), dict[int, Any]()
         for view, coverages in expected:
             _sample(view, drawn, samples).expect(coverages)
-        return [_checked(ask.numbers(_sample(ask.view, drawn, samples)), len(numbers)) for ask in asks]
+        given = [ask.numbers(_sample(ask.view, drawn, samples)) for ask in asks]
+        errors = _errors(given)
+        return [_checked(each, errors, len(numbers)) for each in given]
 
     prepared, expected = prepared_kernel(), _expected(asks)
     threads = plan.threads or _threads(total * max(int(ask.view.cells) for ask in asks))
@@ -184,10 +188,10 @@ def _expected(asks: Sequence[Ask]) -> list[tuple[Any, list[Coverage]]]:
 def _block_size(views: Sequence[Any], wanted: int, *, compiled: bool) -> int:
     """How many replicates to draw at a time: so few that their arrays stay near the processor, so many that it pays.
 
-    numpy has arrays of all cells, the kernel only of the clusters.
+    numpy has arrays of all cells, the kernel reads a byte for each cluster and writes down none of them.
     """
     cells = max(int(view.cells) for view in views)
-    near = _BLOCK_CELLS // (len(views[0].ids) if compiled else cells)
+    near = _KERNEL_CELLS // len(views[0].ids) if compiled else _BLOCK_CELLS // cells
     size = max(1, min(near, _MOST_CELLS // cells), min(_LANES, _MOST_CELLS // cells))
     if compiled:  # which takes replicates by the lanes it has
         size = -(-min(size, wanted) // _LANES) * _LANES
@@ -229,6 +233,16 @@ def _sample(view: Any, drawn: DrawnWeights, samples: dict[int, Any]) -> Any:
     return samples[id(view)]
 
 
+def _errors(given: Sequence[Any]) -> dict[int, Floats]:
+    """The standard errors that statistics ask for, by the id of what asks: the sums of all of them are made at once."""
+    columns = [value for each in given if isinstance(each, Mapping) for value in each.values()]
+    errors = [value for value in columns if isinstance(value, Errors)]
+    if not errors:
+        return {}
+    squares = errors[0].sample.squares([each.influence for each in errors])
+    return {id(each): errors_of_squares(sums, each.clusters) for each, sums in zip(errors, squares, strict=True)}
+
+
 def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
     """The blocks in order, on as many threads as are asked for."""
     if threads == 1:
@@ -240,11 +254,12 @@ def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[A
         yield from pool.map(work, starts)
 
 
-def _checked(given: Any, replicates: int) -> dict[str, Floats]:
+def _checked(given: Any, errors: Mapping[int, Floats], replicates: int) -> dict[str, Floats]:
     """What a statistic gave, if it gave one number, or one row of numbers, per replicate under each name."""
     if not isinstance(given, Mapping):
         raise UserError(f"a statistic gives a dict of arrays, not {literal(given)}")
-    values = {str(name): np.asarray(value, dtype=np.float64) for name, value in given.items()}
+    settled = {str(name): errors.get(id(value), value) for name, value in given.items()}
+    values = {name: np.asarray(value, dtype=np.float64) for name, value in settled.items()}
     for name, value in values.items():
         if value.ndim not in (1, 2) or len(value) != replicates:
             raise UserError(f"the statistic gives {name} the shape {value.shape}, expected ({replicates},)")

@@ -22,6 +22,7 @@ from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.influence import on_coverage
 from demur.quantities.replicates import Replicates
+from demur.quantities.slopes import Influence
 from demur.quantities.sweep import Weights
 from demur.quantities.table import Table
 from demur.types import Flags, Floats, Integers
@@ -170,20 +171,17 @@ class Cut:
         weights: Floats = self.own.weights
         return weights
 
-    def difference(self, a: Floats, b: Floats) -> Floats:
-        """Influences a − b of the clusters."""
-        apart: Floats = self.own.difference(a, b)
-        return apart
-
-    def squares(self, influence: Floats) -> Floats:
-        """Σ u² over the clusters of each replicate, of their influences u."""
-        squares: Floats = self.own.squares(influence)
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Σ u² over the clusters of each replicate, for each of the influences u."""
+        squares: Sequence[Floats] = self.own.squares(influences)
         return squares
 
     @cached_property
-    def moves(self) -> Floats:
+    def moves(self) -> Influence:
         """Influences on the common coverage: those on the least Cmax, the mean of them where several are least."""
-        moves = sum(on_coverage(sample) * ends for sample, ends in zip(self.members, self.least, strict=True))
+        moves = sum(
+            np.asarray(on_coverage(sample)) * ends for sample, ends in zip(self.members, self.least, strict=True)
+        )
         return np.asarray(moves / np.maximum(np.sum(self.least, axis=0), 1))
 
 
