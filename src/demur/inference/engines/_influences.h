@@ -10,13 +10,13 @@ struct OF(ends) {
 };
 #define ends struct OF(ends)
 
-/* Lines through the points of one table, which are gone through once for all of them. What counts and losses up to each
- * step are worth is summed from the last step back, and kept: worth[line][step][2].
+/* Lines through the points of one table, which are gone through for all of them at once; and what counts and losses up to
+ * a step are worth, summed from the last step back to where they are.
  */
 struct OF(sheaf) {
     int lines, selective[MOST_LINES], some[2]; /* whether each is selective, and whether some are not, or are */
     int64_t begun; /* from this step on every replicate has answers */
-    vec start, units, by_count[MOST_LINES], by_loss[MOST_LINES], *worth[MOST_LINES];
+    vec start, units, by_count[MOST_LINES], by_loss[MOST_LINES];
     ends e[MOST_LINES];
 };
 #define sheaf struct OF(sheaf)
@@ -67,14 +67,14 @@ static void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y, vec *s
 static inline void OF(inside)(const sheaf *h, stretch *t) {
     const vec zero = {0};
     if (h->some[0]) {
-        for (int64_t i = 0; i <= t->size; i++) t->y[0][i] = t->loss[i] / h->units;
+        for (int64_t i = 0; i < t->size + 2; i++) t->y[0][i] = t->loss[i] / h->units;
         for (int64_t i = 0; i < t->size; i++) {
             t->each[0][i] = (t->x[i + 2] - t->x[i]) * 0.5 / h->units;
             t->slope[0][i] = (t->y[0][i + 2] - t->y[0][i]) * -0.5;
         }
     }
     if (!h->some[1]) return;
-    for (int64_t i = 0; i <= t->size; i++) {
+    for (int64_t i = 0; i < t->size + 2; i++) {
         mask held = t->x[i] > zero;
         if (t->first + i > h->begun) t->y[1][i] = t->loss[i] / t->x[i];
         else t->y[1][i] = OF(where)(held, t->loss[i] / OF(where)(held, t->x[i], zero + 1.0), h->start);
@@ -86,12 +86,13 @@ static inline void OF(inside)(const sheaf *h, stretch *t) {
     }
 }
 
-/* What the steps are worth to one line, added to what later ones are. */
-static inline void OF(along)(sheaf *h, int line, const stretch *t) {
+/* What counts and losses up to these steps are worth to one line, worth[step][2]; how many of them are steps of it. */
+static inline int64_t OF(along)(sheaf *h, int line, const stretch *t, vec *worth) {
     const ends *e = h->e + line;
     const int kind = h->selective[line];
-    vec *worth = h->worth[line] + 2 * t->first, by_count = h->by_count[line], by_loss = h->by_loss[line];
-    for (int64_t i = (e->steps - t->first < t->size ? e->steps - t->first : t->size) - 1; i >= 0; i--) {
+    int64_t size = e->steps - t->first < t->size ? e->steps - t->first : t->size;
+    vec by_count = h->by_count[line], by_loss = h->by_loss[line];
+    for (int64_t i = size - 1; i >= 0; i--) {
         int64_t step = t->first + i;
         vec each = t->each[kind][i], slope = t->slope[kind][i];
         if (step <= e->from || step + 1 >= e->to) {
@@ -106,43 +107,50 @@ static inline void OF(along)(sheaf *h, int line, const stretch *t) {
     }
     h->by_count[line] = by_count;
     h->by_loss[line] = by_loss;
+    return size;
 }
 
-/* The points of whole numbers, whose sums are exact, are had back from the last one, a few steps at a time; others are
- * kept from the first on, in points[step][2].
+/* From the last step back: what counts and losses up to each step are worth, to[line][step][2], or only after each stretch
+ * but the last, to[stretch][line][2]. The points of whole numbers, whose sums are exact, are had back from the last one;
+ * others are kept from the first on, in points[step][2].
  */
-static void OF(slopes)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *points) {
+static void OF(sum_back)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *points, vec *to, int keep) {
     const vec zero = {0};
     int back = s->whole && s->entries <= 2 * s->steps; /* of steps with many entries, it is less to keep the points */
-    vec count = zero, loss = zero + s->nothing;
-    for (int64_t step = 0; step < s->steps; step++) {
+    vec count = zero, loss = zero + s->nothing, worth[2 * STRETCH];
+    for (int64_t cluster = 0; back && cluster < s->clusters; cluster++) {
+        vec drawn = OF(weight)(lanes, (int32_t)cluster);
+        count += drawn * s->answers[cluster];
+        loss += drawn * s->losses[cluster];
+    }
+    for (int64_t step = 0; !back && step < s->steps; step++) {
         OF(add)(s, lanes, step, &count, &loss);
-        if (!back) points[2 * step] = count, points[2 * step + 1] = loss;
+        points[2 * step] = count, points[2 * step + 1] = loss;
     }
     stretch t = {.first = s->steps};
-    for (int64_t first = (s->steps - 1) / STRETCH * STRETCH; first >= 0; first -= STRETCH) {
-        int64_t size = t.first - first;
-        t.x[size + 1] = t.x[1], t.y[0][size + 1] = t.y[0][1], t.y[1][size + 1] = t.y[1][1];
-        t.first = first, t.size = size;
-        for (int64_t i = size; i >= 0; i--) {
+    for (int64_t first = (s->steps - 1) / STRETCH * STRETCH; first >= (keep ? 0 : STRETCH); first -= STRETCH) {
+        t.size = t.first - first;
+        t.x[t.size + 1] = t.x[1], t.loss[t.size + 1] = t.loss[1];
+        t.first = first;
+        for (int64_t i = t.size; i >= 0; i--) {
             int64_t step = first + i - 1; /* the point is that after this step */
-            if (!back && step >= 0) count = points[2 * step], loss = points[2 * step + 1];
+            if (!back) count = step < 0 ? zero : points[2 * step], loss = step < 0 ? zero : points[2 * step + 1];
             t.x[i] = count, t.loss[i] = loss;
             if (back && i) OF(subtract)(s, lanes, step, &count, &loss);
         }
-        if (first == 0) t.x[0] = zero;
         OF(inside)(h, &t);
-        for (int line = 0; line < h->lines; line++) OF(along)(h, line, &t);
+        for (int line = 0; line < h->lines; line++) {
+            vec *after = to + 2 * ((first / STRETCH - 1) * h->lines + line);
+            OF(along)(h, line, &t, keep ? to + 2 * (line * s->steps + first) : worth);
+            if (!keep) after[0] = h->by_count[line], after[1] = h->by_loss[line];
+        }
     }
 }
 
-/* From what counts and losses up to each step are worth, worth[step][2], to sums over what a cluster holds: an answer at
- * one step is at or above every later one, so that the derivatives are already summed from the last back.
- */
-static void OF(spread)(const struct steps *s, int64_t steps, const vec *worth, vec *influence) {
-    memset(influence, 0, sizeof(vec) * (size_t)s->clusters);
-    for (int64_t step = 0; step < steps; step++) {
-        vec each = worth[2 * step], loss = worth[2 * step + 1];
+/* From what counts and losses up to some steps are worth, worth[step][2], to sums over what a cluster holds. */
+static inline void OF(spread)(const struct steps *s, int64_t first, int64_t size, const vec *worth, vec *influence) {
+    for (int64_t step = first; step < first + size; step++, worth += 2) {
+        vec each = worth[0], loss = worth[1];
         for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
             vec *to = influence + s->cluster[i];
             if (s->dense) *to = *to + s->count[i] * each + s->loss[i] * loss; /* two sums, as of two matrices */
@@ -151,27 +159,58 @@ static void OF(spread)(const struct steps *s, int64_t steps, const vec *worth, v
     }
 }
 
-/* Sums over what the clusters hold, for the lines of one sheaf: those that a node leads. -1 if a place is none of the
- * table.
+/* From the first step on: sums over what the clusters hold. What counts and losses are worth after each stretch of steps
+ * is known, and within a stretch it is found again: for many steps, that is less than to keep it.
  */
-static int OF(areas)(const struct program *p, int64_t leader, const uint8_t *lanes, int64_t first, int64_t n, vec *made,
-                     vec *room) {
-    const struct steps *s = p->node[leader].s;
-    int64_t line[MOST_LINES];
-    sheaf h = {.begun = 0};
+static void OF(sum_on)(const struct steps *s, const uint8_t *lanes, sheaf *h, const vec *after, vec *const *made) {
+    const vec zero = {0};
+    vec count = zero, loss = zero + s->nothing, worth[2 * STRETCH];
+    stretch t = {0};
+    for (t.first = 0; t.first < s->steps; t.first += STRETCH, after += 2 * h->lines) {
+        int last = s->steps - t.first <= STRETCH;
+        t.size = last ? s->steps - t.first : STRETCH;
+        t.x[0] = count, t.loss[0] = loss;
+        for (int64_t i = 0; i <= t.size && t.first + i < s->steps; i++) {
+            OF(add)(s, lanes, t.first + i, &count, &loss);
+            t.x[i + 1] = count, t.loss[i + 1] = loss;
+        }
+        count = t.x[t.size], loss = t.loss[t.size]; /* one step was looked ahead */
+        OF(inside)(h, &t);
+        for (int line = 0; line < h->lines; line++) {
+            h->by_count[line] = last ? zero : after[2 * line], h->by_loss[line] = last ? zero : after[2 * line + 1];
+            int64_t size = OF(along)(h, line, &t, worth);
+            OF(spread)(s, t.first, size, worth, made[line]);
+        }
+    }
+}
+
+/* Sums over what the clusters hold, made[line][cluster]. A cluster is summed from the first step on, and what the steps
+ * are worth from the last one back.
+ */
+static void OF(areas)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *const *made, vec *room) {
+    int keep = s->steps > STRETCH && s->steps * h->lines <= MOST_KEPT;
+    vec *worth = room + 2 * s->steps;
+    for (int line = 0; line < h->lines; line++) memset(made[line], 0, sizeof(vec) * (size_t)s->clusters);
+    if (s->steps > STRETCH) OF(sum_back)(s, lanes, h, room, worth, keep);
+    if (!keep) OF(sum_on)(s, lanes, h, worth, made);
+    for (int line = 0; keep && line < h->lines; line++)
+        OF(spread)(s, 0, h->e[line].steps, worth + 2 * line * s->steps, made[line]);
+}
+
+/* The lines of one sheaf: those that a node leads. -1 if a place is none of the table. */
+static int OF(sheaf_of)(const struct program *p, int64_t leader, int64_t first, int64_t n, sheaf *h, vec **made, vec *sums) {
+    memset(h, 0, sizeof *h);
     for (int64_t i = leader; i < p->nodes; i++) {
         const struct node *node = p->node + i;
         if (node->kind != AREA || node->leader != leader) continue;
-        if (OF(ends_of)(s, node, first, n, h.e + h.lines) < 0) return -1;
-        if (node->selective) h.begun = h.e[h.lines].from, h.start = h.e[h.lines].row[START];
-        h.units = h.e[h.lines].row[UNITS];
-        h.selective[h.lines] = node->selective;
-        h.some[node->selective] = 1;
-        h.worth[h.lines] = room + (2 + 2 * h.lines) * s->steps;
-        line[h.lines++] = node->made;
+        ends *e = h->e + h->lines;
+        if (OF(ends_of)(node->s, node, first, n, e) < 0) return -1;
+        if (node->selective) h->begun = e->from, h->start = e->row[START];
+        h->units = e->row[UNITS];
+        h->selective[h->lines] = node->selective;
+        h->some[node->selective] = 1;
+        made[h->lines++] = sums + node->made * p->clusters;
     }
-    OF(slopes)(s, lanes, &h, room);
-    for (int i = 0; i < h.lines; i++) OF(spread)(s, h.e[i].steps, h.worth[i], made + line[i] * s->clusters);
     return 0;
 }
 
@@ -214,7 +253,8 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
         room[2 * step] = by_count;
         room[2 * step + 1] = by_loss;
     }
-    OF(spread)(s, s->steps, room, influence);
+    memset(influence, 0, sizeof(vec) * (size_t)s->clusters);
+    OF(spread)(s, 0, s->steps, room, influence);
     vec by_units = OF(load_some)(node->row[RISKS_BY_UNITS] + first, n), part = -zero, total = zero;
     vec scale = OF(load_some)(node->row[RISKS_SCALE] + first, n);
     for (int64_t cluster = 0; cluster < s->clusters; cluster++) {
@@ -286,9 +326,13 @@ static int OF(influences)(const struct program *p, const uint8_t *tiles, double 
         const uint8_t *lanes = tiles + block * p->clusters * LANES + lane0;
         for (int64_t i = 0; i < p->nodes; i++) {
             const struct node *node = p->node + i;
-            vec *to = made + node->made * p->clusters;
-            if (node->kind == AREA && node->leader == i && OF(areas)(p, i, lanes, first, n, made, room) < 0) return -1;
-            if (node->kind == ORACLE && OF(oracle_risks)(node, lanes, first, n, to, mean + node->made, room) < 0) return -1;
+            vec *to = made + node->made * p->clusters, *line[MOST_LINES];
+            sheaf h;
+            if (node->kind == AREA && node->leader == i) {
+                if (OF(sheaf_of)(p, i, first, n, &h, line, made) < 0) return -1;
+                OF(areas)(node->s, lanes, &h, line, room);
+            } else if (node->kind == ORACLE && OF(oracle_risks)(node, lanes, first, n, to, mean + node->made, room) < 0)
+                return -1;
         }
         OF(sum_squares)(p, lanes, first, n, made, mean, room);
     }

@@ -22,6 +22,7 @@
 #define MOST_ARRAYS 8
 #define MOST_LINES 8 /* that are gone along together */
 #define STRETCH 32 /* steps of them at a time */
+#define MOST_KEPT 32768 /* steps of all of them, of which everything is kept */
 #define TILE 32 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
@@ -30,7 +31,7 @@ struct steps {
     int64_t entries, steps, clusters;
     int64_t *begin;
     int32_t *cluster;
-    double *count, *loss, *units, *answers; /* units and answers: of each cluster, at all steps */
+    double *count, *loss, *units, *answers, *losses; /* the latter: of each cluster, at all steps */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
     int whole; /* whether all losses are whole numbers, of which sums are exact */
     int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
@@ -212,6 +213,7 @@ static void free_steps(struct steps *s) {
     free(s->loss);
     free(s->units);
     free(s->answers);
+    free(s->losses);
     free(s);
 }
 
@@ -226,7 +228,7 @@ static void *copied(const Py_buffer *from) {
     return to;
 }
 
-/* Whether every index lies within its array; and how many answers each cluster has. */
+/* Whether every index lies within its array; and how many answers each cluster has, and their loss. */
 static int examine_steps(struct steps *s) {
     if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
     for (int64_t step = 0; step < s->steps; step++)
@@ -234,6 +236,7 @@ static int examine_steps(struct steps *s) {
     for (int64_t i = 0; i < s->entries; i++) {
         if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
         s->answers[s->cluster[i]] += s->count[i];
+        s->losses[s->cluster[i]] += s->loss[i];
     }
     return 1;
 }
@@ -266,9 +269,10 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
             *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
                                 .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
-                                .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double))};
+                                .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double)),
+                                .losses = calloc((size_t)clusters, sizeof(double))};
         }
-        if (s == NULL || !s->begin || !s->cluster || !s->count || !s->loss || !s->units || !s->answers) PyErr_NoMemory();
+        if (s == NULL || !s->begin || !s->cluster || !s->count || !s->loss || !s->units || !s->answers || !s->losses) PyErr_NoMemory();
         else if (!examine_steps(s)) PyErr_SetString(PyExc_ValueError, "steps: an index is out of range");
         else capsule = PyCapsule_New(s, STEPS, destroy_steps);
     }
@@ -488,13 +492,16 @@ static int take_node(struct program *p, PyObject *described, Py_buffer **held) {
     return 1;
 }
 
-/* How many vectors a program takes: sums over what clusters hold with their means; and beside them what the steps of the
- * lines that are gone along together are worth, or the influences of some clusters and their sums.
+/* How many vectors a program takes: sums over what clusters hold with their means; and beside them what is kept of the
+ * steps of a table, or the influences of some clusters and their sums.
  */
 static int64_t room_for(const struct program *p) {
     int64_t most = p->nodes * (TILE + 2);
-    for (int64_t i = 0; i < p->nodes; i++)
-        if (p->node[i].s && p->node[i].s->steps * (2 + 2 * MOST_LINES) > most) most = p->node[i].s->steps * (2 + 2 * MOST_LINES);
+    for (int64_t i = 0; i < p->nodes; i++) {
+        int64_t steps = p->node[i].s ? p->node[i].s->steps : 0, kept = steps / STRETCH * MOST_LINES;
+        if (steps * MOST_LINES <= MOST_KEPT || kept < MOST_KEPT) kept = steps * MOST_LINES < MOST_KEPT ? steps * MOST_LINES : MOST_KEPT;
+        if (2 * (steps + kept) > most) most = 2 * (steps + kept);
+    }
     return p->made * (p->clusters + 1) + most;
 }
 
