@@ -211,6 +211,12 @@ class NumpySweep:
 
     points = reached
 
+    def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
+        """Both risks there."""
+        points = self.reached(needs)
+        loss = np.where(points.place < len(self.curves.sums[0]), points.loss_sum, np.nan)
+        return np.stack([loss / np.where(np.isnan(loss), 1, points.count * divisor), loss / scale])
+
     def influence(self, described: OfSweep) -> Floats:
         """Influences of the clusters."""
         influence = self._finished(*self.slopes(described), described.finish)

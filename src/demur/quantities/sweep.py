@@ -114,6 +114,9 @@ class Sweep(Protocol):
     def reached(self, needs: Floats) -> Reached:
         """The first plateaus with at least `needs` answers: a column per replicate; later rows need no fewer."""
 
+    def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
+        """Both risks there, loss / (answers · divisor) and loss / scale; nan where there is no such plateau."""
+
     def points(self, needs: Floats) -> PointsFound:
         """The same, one for each replicate, with what was before it."""
 

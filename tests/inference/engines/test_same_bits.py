@@ -107,7 +107,7 @@ def test_a_table_whose_indices_leave_it_is_refused(wrong):
 def test_arrays_of_other_sizes_are_refused_and_not_written():
     table, tiles, short = steps(), np.zeros((1, 2, 16), np.uint8), np.full(3, 7.0)
     size, state, row = (2, 4), np.zeros(2 * 5 * 16), np.zeros(4)
-    levels, tables = np.zeros(2), np.zeros((2, 9))
+    levels, tables, none = np.zeros(2), np.zeros((2, 9)), np.zeros(0)
     of_table, of_none = (0, table, tiles, *size), (0, None, tiles, *size)
     calls = [
         lambda: _kernel.sweep(*of_table, 16, short),
@@ -117,8 +117,9 @@ def test_arrays_of_other_sizes_are_refused_and_not_written():
         lambda: _kernel.sweep(0, table, tiles, 2, 17, 16, short),
         lambda: _kernel.sweep(0, table, tiles, 3, 4, 16, short),
         lambda: _kernel.sweep(0, table, tiles, 2, -1, 16, short),
-        lambda: _kernel.find(*of_table, 16, state, row, short),
-        lambda: _kernel.find(*of_table, 16, state, short, short),
+        lambda: _kernel.find(*of_table, 16, state, row, none, short),
+        lambda: _kernel.find(*of_table, 16, state, short, none, short),
+        lambda: _kernel.find(*of_table, 16, state, row, row, np.zeros((2, 4))),
         lambda: _kernel.oracle(*of_table, 0, levels, tables, short),
         lambda: _kernel.oracle(*of_none, 0, levels, tables, np.zeros(16)),
         lambda: _kernel.oracle(*of_table, 0, levels[:1], tables, np.zeros(16)),

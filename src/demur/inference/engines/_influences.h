@@ -127,7 +127,8 @@ static void OF(sum_back)(const struct steps *s, const uint8_t *lanes, sheaf *h, 
         OF(add)(s, lanes, step, &count, &loss);
         points[2 * step] = count, points[2 * step + 1] = loss;
     }
-    stretch t = {.first = s->steps};
+    stretch t;
+    t.first = s->steps, t.x[1] = t.loss[1] = zero; /* what is after the last point is not looked at */
     for (int64_t first = (s->steps - 1) / STRETCH * STRETCH; first >= (keep ? 0 : STRETCH); first -= STRETCH) {
         t.size = t.first - first;
         t.x[t.size + 1] = t.x[1], t.loss[t.size + 1] = t.loss[1];
@@ -165,13 +166,13 @@ static inline void OF(spread)(const struct steps *s, int64_t first, int64_t size
 static void OF(sum_on)(const struct steps *s, const uint8_t *lanes, sheaf *h, const vec *after, vec *const *made) {
     const vec zero = {0};
     vec count = zero, loss = zero + s->nothing, worth[2 * STRETCH];
-    stretch t = {0};
+    stretch t;
     for (t.first = 0; t.first < s->steps; t.first += STRETCH, after += 2 * h->lines) {
         int last = s->steps - t.first <= STRETCH;
         t.size = last ? s->steps - t.first : STRETCH;
         t.x[0] = count, t.loss[0] = loss;
-        for (int64_t i = 0; i <= t.size && t.first + i < s->steps; i++) {
-            OF(add)(s, lanes, t.first + i, &count, &loss);
+        for (int64_t i = 0; i <= t.size; i++) {
+            if (t.first + i < s->steps) OF(add)(s, lanes, t.first + i, &count, &loss);
             t.x[i + 1] = count, t.loss[i + 1] = loss;
         }
         count = t.x[t.size], loss = t.loss[t.size]; /* one step was looked ahead */
@@ -199,7 +200,8 @@ static void OF(areas)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec
 
 /* The lines of one sheaf: those that a node leads. -1 if a place is none of the table. */
 static int OF(sheaf_of)(const struct program *p, int64_t leader, int64_t first, int64_t n, sheaf *h, vec **made, vec *sums) {
-    memset(h, 0, sizeof *h);
+    h->lines = h->some[0] = h->some[1] = 0;
+    h->begun = 0;
     for (int64_t i = leader; i < p->nodes; i++) {
         const struct node *node = p->node + i;
         if (node->kind != AREA || node->leader != leader) continue;
@@ -209,6 +211,7 @@ static int OF(sheaf_of)(const struct program *p, int64_t leader, int64_t first, 
         h->units = e->row[UNITS];
         h->selective[h->lines] = node->selective;
         h->some[node->selective] = 1;
+        h->by_count[h->lines] = h->by_loss[h->lines] = (vec){0};
         made[h->lines++] = sums + node->made * p->clusters;
     }
     return 0;

@@ -17,7 +17,6 @@
 #define INTERFACE 4 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
 #define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
-#define STRIDE 8 /* of which so many are looked at together */
 #define WIDEST 64 /* bytes in a vector of any instruction set */
 #define MOST_ARRAYS 8
 #define MOST_LINES 8 /* that are gone along together */
@@ -80,8 +79,17 @@ struct program {
     double *squares, *out;
 };
 
-typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                      int64_t questions, const double *needs, double *out);
+/* Where so many answers are reached: needs[question][replicate], which do not fall from a question to the next, and
+ * out[field][question][replicate]. Of risks, scales are what is divided by: the divisor of losses, and that times units.
+ */
+struct questions {
+    int64_t number, replicates;
+    const double *needs, *scales;
+    double *out;
+};
+
+typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t chunk, const double *state,
+                      const struct questions *);
 
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
@@ -389,19 +397,21 @@ static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
     return close_call(&c);
 }
 
-PyDoc_STRVAR(find_doc, "find(..., chunk, state, needs, out)\n\n"
+PyDoc_STRVAR(find_doc, "find(..., chunk, state, needs, scales, out)\n\n"
     "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
     "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
-    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
+    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.\n"
+    "With scales[1 + replicate], out[2]: loss / (answers x scales[0]), and loss over the others; nan where there is none.");
 
 static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
     struct call c;
-    if (open_call(&c, args, 2, 1) && sized(&c, 0, state_size(&c))) {
-        int64_t questions = c.replicates ? c.array[2].len / 8 / c.replicates : 0;
-        int full = c.array[3].len == 9 * c.array[2].len;
+    if (open_call(&c, args, 3, 1) && sized(&c, 0, state_size(&c))) {
+        int64_t r = c.replicates, number = r ? c.array[2].len / 8 / r : 0;
+        struct questions q = {.number = number, .replicates = r, .needs = at(&c, 1), .scales = if_any(&c, 2), .out = at(&c, 3)};
+        int full = c.array[4].len == 9 * c.array[2].len, fields = full ? 9 : q.scales ? 2 : 3;
         searcher *search = full ? c.entries->find : c.entries->reach;
-        if (sized(&c, 1, questions * c.replicates) && sized(&c, 2, (full ? 9 : 3) * questions * c.replicates)) {
-            OTHERS_RUN(search(c.s, c.tiles, c.replicates, c.option, at(&c, 0), questions, at(&c, 1), at(&c, 2)))
+        if (sized(&c, 1, number * r) && sized(&c, 2, q.scales ? r + 1 : 0) && sized(&c, 3, fields * number * r)) {
+            OTHERS_RUN(search(c.s, c.tiles, c.option, at(&c, 0), &q))
             c.done = 1;
         }
     }
@@ -498,8 +508,8 @@ static int take_node(struct program *p, PyObject *described, Py_buffer **held) {
 static int64_t room_for(const struct program *p) {
     int64_t most = p->nodes * (TILE + 2);
     for (int64_t i = 0; i < p->nodes; i++) {
-        int64_t steps = p->node[i].s ? p->node[i].s->steps : 0, kept = steps / STRETCH * MOST_LINES;
-        if (steps * MOST_LINES <= MOST_KEPT || kept < MOST_KEPT) kept = steps * MOST_LINES < MOST_KEPT ? steps * MOST_LINES : MOST_KEPT;
+        int64_t steps = p->node[i].s ? p->node[i].s->steps : 0, kept = steps * MOST_LINES;
+        if (kept > MOST_KEPT) kept = kept / STRETCH > MOST_KEPT ? kept / STRETCH : MOST_KEPT;
         if (2 * (steps + kept) > most) most = 2 * (steps + kept);
     }
     return p->made * (p->clusters + 1) + most;

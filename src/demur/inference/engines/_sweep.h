@@ -49,9 +49,13 @@ static inline vec OF(where)(mask chosen, vec yes, vec no) {
 }
 
 static inline int OF(any)(mask flags) {
-    int64_t some = 0;
-    for (int lane = 0; lane < WIDE; lane++) some |= flags[lane];
-    return some != 0;
+#if WIDE == 8
+    return _mm512_movepi64_mask((__m512i)flags) != 0;
+#elif WIDE == 4
+    return _mm256_movemask_pd((__m256d)flags) != 0;
+#else
+    return (flags[0] | flags[1]) != 0;
+#endif
 }
 
 /* Where a replicate is after a plateau: answers, their summed loss, twice both areas up to here, the mean loss. */
@@ -184,15 +188,11 @@ static inline int OF(answered)(const search *q, int64_t lane, double count) {
     return q->asked[lane] < q->questions && count >= q->needs[q->asked[lane] * q->replicates + lane];
 }
 
-static inline void OF(answer)(search *q, int64_t lane, int fields, const double *found) {
-    double *out = q->out + q->asked[lane]++ * q->replicates + lane;
-    for (int i = 0; i < fields; i++) out[i * q->questions * q->replicates] = found[i];
-}
-
-static inline void OF(answer_in_full)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
+static inline void OF(answer)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
     double found[] = {(double)step, here->count[lane], here->loss[lane], here->risk[lane], before->count[lane],
                       before->loss[lane], before->risk[lane], before->selective[lane], before->generalized[lane]};
-    OF(answer)(q, lane, sizeof found / sizeof *found, found);
+    double *out = q->out + q->asked[lane]++ * q->replicates + lane;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) out[i * (size_t)(q->questions * q->replicates)] = found[i];
 }
 
 /* Whether any lane's next question is answered before the next chunk of plateaus. */
@@ -202,53 +202,75 @@ static inline int OF(wanted)(const search *q, int64_t used, const double *next) 
     return some;
 }
 
-/* The first plateau with at least so many answers: which it is, the answers and their loss.
- * Chunks in which no replicate finds anything are not gone through.
+/* What is told of the steps that answer a question `here`: which they are, the answers and their loss; or, with scales,
+ * both risks there.
  */
-static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                      int64_t questions, const double *needs, double *out) {
+static inline void OF(tell)(const struct questions *q, int64_t question, int64_t first, int64_t n, mask here, const vec *there) {
+    double *out = q->out + question * q->replicates + first;
+    vec told[] = {there[0], there[1], there[2]};
+    if (q->scales != NULL) {
+        told[0] = there[2] / (there[1] * q->scales[0]);
+        told[1] = there[2] / OF(load_some)(q->scales + 1 + first, n);
+    }
+    for (int i = 0; i < (q->scales ? 2 : 3); i++, out += q->number * q->replicates)
+        OF(store_some)(out, OF(where)(here, told[i], OF(load_some)(out, n)), n);
+}
+
+/* The first plateau with at least so many answers. All lanes are asked a question together, in each chunk in which it is
+ * answered for some; chunks in which nothing is found are not gone through.
+ */
+static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
+                      const struct questions *q) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
-    vec counts[LONGEST_CHUNK + STRIDE], losses[LONGEST_CHUNK]; /* beyond the chunk, counts are without end */
-    EACH_GROUP(replicates) {
+    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK], there[3];
+    double found[3][WIDE];
+    EACH_GROUP(q->replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
-        search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
-        int64_t used = n < WIDE ? n : WIDE;
-        for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
-            if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
-            int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
+        vec start = (vec){0} - INFINITY, stop = start;
+        int64_t open = 0; /* the first question that is not answered for all yet */
+        for (int64_t step = 0; step < s->steps && open < q->number; step += chunk, start = stop) {
+            int64_t length = 0;
             vec count = OF(load)(from), loss = OF(load)(from + LANES);
-            for (int64_t i = 0; i < length; i++) {
-                OF(add)(s, lanes, step + i, &count, &loss);
-                counts[i] = count;
-                losses[i] = loss;
-            }
-            for (int64_t i = 0; i < STRIDE; i++) counts[length + i] = (vec){0} + INFINITY;
-            for (int64_t lane = 0; lane < used; lane++)
-                for (int64_t i = 0; OF(answered)(&q, lane, count[lane]);) {
-                    double need = q.needs[q.asked[lane] * replicates + lane];
-                    int64_t ahead = 0; /* comparisons are added, not branched on: how far it is cannot be foreseen */
-                    while (counts[i + STRIDE - 1][lane] < need) i += STRIDE;
-                    for (int64_t j = 0; j < STRIDE - 1; j++) ahead += counts[i + j][lane] < need;
-                    i += ahead;
-                    OF(answer)(&q, lane, 3, (double[]){(double)(step + i), counts[i][lane], losses[i][lane]});
+            stop = OF(load)(from += 5 * LANES);
+            for (int64_t question = open; question < q->number; question++) {
+                vec need = OF(load_some)(q->needs + question * q->replicates + first, n);
+                mask here = (need > start) & (need <= stop), place = {0};
+                if (!OF(any)(need <= stop)) break;
+                if (!OF(any)(need > stop)) open = question + 1;
+                if (!OF(any)(here)) continue;
+                for (; length < chunk && step + length < s->steps; length++) {
+                    OF(add)(s, lanes, step + length, &count, &loss);
+                    counts[length] = count, losses[length] = loss;
                 }
+                for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
+                place &= here; /* where it is not, any place will do */
+                for (int64_t lane = 0; lane < WIDE; lane++) {
+                    found[0][lane] = (double)(step + place[lane]);
+                    found[1][lane] = counts[place[lane]][lane];
+                    found[2][lane] = losses[place[lane]][lane];
+                }
+                for (int i = 0; i < 3; i++) there[i] = OF(load)(found[i]);
+                OF(tell)(q, question, first, n, here, there);
+            }
         }
-        for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < questions)
-                OF(answer)(&q, lane, 3, (double[]){(double)s->steps, from[lane], from[lane + LANES]});
+        there[0] = (vec){0} + (double)s->steps, there[1] = OF(load)(from);
+        there[2] = q->scales ? (vec){0} + NAN : OF(load)(from + LANES);
+        for (int64_t question = open; question < q->number; question++)
+            OF(tell)(q, question, first, n, OF(load_some)(q->needs + question * q->replicates + first, n) > stop, there);
     }
 }
 
 /* The same with the mean loss, and with what was before: answers, their loss and its mean, and twice both areas. */
-static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                     int64_t questions, const double *needs, double *out) {
+static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
+                     const struct questions *asked) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
     at path[LONGEST_CHUNK + 1]; /* before the chunk, and after each of its plateaus */
-    EACH_GROUP(replicates) {
+    EACH_GROUP(asked->replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
-        search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
+        search q = {.needs = asked->needs + first, .out = asked->out + first, .questions = asked->number,
+                    .replicates = asked->replicates};
         int64_t used = n < WIDE ? n : WIDE, length = 0;
         for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
             if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
@@ -259,12 +281,12 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replic
             for (int64_t lane = 0; lane < used; lane++)
                 for (int64_t i = 1; OF(answered)(&q, lane, path[length].count[lane]);) {
                     while (!OF(answered)(&q, lane, path[i].count[lane])) i++;
-                    OF(answer_in_full)(&q, lane, step + i - 1, path + i, path + i - 1);
+                    OF(answer)(&q, lane, step + i - 1, path + i, path + i - 1);
                 }
         }
         path[0] = OF(load_at)(from);
         for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < questions) OF(answer_in_full)(&q, lane, s->steps, path, path);
+            while (q.asked[lane] < asked->number) OF(answer)(&q, lane, s->steps, path, path);
     }
 }
 

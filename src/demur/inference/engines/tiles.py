@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LARGEST = 255
 _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
-_REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
+_REACHED, _RISKS, _POINTS = 3, 2, 9  # how much it tells of a plateau that is found
 _NONE = np.zeros(0)
 
 
@@ -213,15 +213,20 @@ class KernelSweep:
 
     def reached(self, needs: Floats) -> ReachedByKernel:
         """The first plateaus with at least `needs` answers."""
-        return ReachedByKernel(*self._found(needs, _REACHED))
+        return ReachedByKernel(*self._found(needs, _NONE, _REACHED))
+
+    def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
+        """Both risks there."""
+        found: Floats = self._found(needs, np.append(divisor, scale), _RISKS)
+        return found
 
     def points(self, needs: Floats) -> PointsByKernel:
         """The same, with what was before them."""
-        return PointsByKernel(*self._found(needs, _POINTS))
+        return PointsByKernel(*self._found(needs, _NONE, _POINTS))
 
-    def _found(self, needs: Floats, wanted: int) -> Any:
+    def _found(self, needs: Floats, scales: Floats, wanted: int) -> Any:
         found = np.empty((wanted, *needs.shape))
-        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), found)
+        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), scales, found)
         return found
 
     def influence(self, described: OfSweep) -> Floats:
