@@ -11,7 +11,7 @@ import pytest
 import demur as library
 from demur import UserError
 from demur.distributed import sites
-from demur.evaluation.answering import answered
+from demur.evaluation.answering import evaluate_data
 from demur.evaluation.voice import Call
 from hospitals import HOW, NAMES, hospitals
 from sharded import same_in_both, units
@@ -51,7 +51,7 @@ def cluster(data):
 def evaluated(client, **how):
     scheduler = client.scheduler.address.replace("tcp://", "dask://")
     said = {**HOW, "route": "sites", "workers": scheduler, **how}
-    return answered([{"A": "run.sum"}], said, Call({}, {}))
+    return evaluate_data([{"A": "run.sum"}], said, Call({}, {}))
 
 
 def process_of(client, site):

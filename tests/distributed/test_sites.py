@@ -184,7 +184,7 @@ def test_a_site_that_cannot_take_part_is_named(data, tmp_path, change, message):
     [
         ({"workers": 3}, "sites are workers that have data of their own: "),
         ({"workers": {}}, "no site is there"),
-        ({"group": {"sex": "sex"}}, "groups and prices are not looked at in passes"),
+        ({"group": {"sex": "sex"}}, "passes cannot evaluate groups or costs of abstention"),
         ({"lower_is_surer": "sure"}, "sure: the summaries were made the other way round; summarize with"),
         ({"columns": {"cluster": "user"}}, "A: facts that are read already have no use for columns"),
         ({"interval": "jackknife"}, "clusters cannot be left out in turn in passes"),

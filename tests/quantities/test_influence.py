@@ -103,7 +103,7 @@ def case(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_influences_are_derivatives_by_the_weights_of_clusters(name, seed):
     view, drawn = case(seed)
-    found = Measure.of(name).influence(Replicates.of(view.table, drawn))
+    found = np.asarray(Measure.of(name).influence(Replicates.of(view.table, drawn)))
     for weight, column in zip(drawn, found.T):
         expected = derivative(lambda w: plain(name, view.table, w), weight)
         assert np.where(weight > 0, column, 0) == pytest.approx(expected, abs=1e-8)
@@ -116,7 +116,7 @@ def test_a_cut_area_moves_as_its_points_do_also_when_cut_on_one(name, seed):
     view, _ = case(seed)
     for text in ("0.3", "1/7", "0.77", *(f"{count}/{view.curve.units}" for count in view.curve.points.count)):
         measure = Measure.of(f"{name}@{text}")
-        found = measure.influence(view.sample)[:, 0]
+        found = np.asarray(measure.influence(view.sample))[:, 0]
         number = partial(plain, name, view.table, end=float(measure.coverage))
         expected = derivative(number, ones(view), 1e-7)
         assert found == pytest.approx(expected, abs=5e-8)
@@ -136,7 +136,7 @@ def test_an_area_up_to_the_common_coverage_moves_with_the_coverage(name, seed, f
     def number(weight):
         return plain(name, view.table, weight, min(plain("cmax", one.table, weight) for one in (view, rival)))
 
-    found = Measure.of(f"{name}@C_common").influence(SharedView((view, rival), 0).sample)[:, 0]
+    found = np.asarray(Measure.of(f"{name}@C_common").influence(SharedView((view, rival), 0).sample))[:, 0]
     assert found == pytest.approx(derivative(number, ones(view), 1e-7), abs=5e-8)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from demur.distributed import ranges
 from demur.distributed.ranges import Apart, Area, Draw, Less, Total
 from demur.errors import UserError
 from demur.inference.views import CurveView
+from demur.quantities import slopes
 from demur.quantities.numpy_sweep import Curves, NumpySweep
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Finish
+from demur.quantities.slopes import Influence, OfSweep, OracleRisks
 from demur.quantities.table import DENSE_ENOUGH, Entries, Table, running_sum
 from demur.types import Floats, Indices, Integers
 
@@ -66,6 +67,11 @@ class RangeView(CurveView):
             )
         return Replicates.of(self.table, weights)
 
+    def influence_of(self, described: Influence) -> _Added:
+        """Sums over the clusters of their influences in the data as they are."""
+        sweep: Any = self.sample.sweep
+        return _Added(*sweep.added(described, 2, 4))
+
     @cached_property
     def first_losses(self) -> Integers:
         """The plateaus at which clusters first hold a loss, ascending: of each cluster that holds one at all."""
@@ -107,20 +113,6 @@ def _cumulated(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return running_sum(count), running_sum(loss)
 
 
-class _Influence:
-    """Influences that the workers hold: made where they are, and never here."""
-
-    def __init__(self, of: Any, sweep: _RangeSweep) -> None:
-        self.of, self._sweep = of, sweep
-
-    def __isub__(self, number: Floats) -> Self:
-        return type(self)(Less(self.of, number), self._sweep)
-
-    def __getitem__(self, _: Any) -> _Added:
-        """What is known of those of one replicate, the data as they are."""
-        return _Added(*self._sweep.added(self.of, 2, 4))
-
-
 class _Added(NamedTuple):
     """Influences of which sums over the clusters are known."""
 
@@ -160,30 +152,42 @@ class _RangeSweep(NumpySweep):
         tasks = [(own, self.draw, by_cluster[own.first : own.end]) for own in self.passes.ranges]
         return np.asarray(np.sum(self.passes.workers.each(ranges.weighted, tasks), axis=0))
 
-    def _finished(self, entries: Entries, slopes: tuple[Floats, Floats], finish: Finish) -> Any:
-        by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in slopes)
+    def influence(self, _: OfSweep) -> Floats:
+        """Influences of single clusters never leave the workers: only sums over clusters do."""
+        raise UserError("influences of single clusters stay with the workers: take --route summaries")
+
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Sums of squares over the clusters of each replicate."""
+        return [self.added(influence, 2)[0] for influence in influences]
+
+    def added(self, influence: Influence, *powers: int) -> Floats:
+        """Sums of powers over the clusters, a row for each power."""
+        return self._total(self._named(influence), *powers)
+
+    def _total(self, named: Any, *powers: int) -> Floats:
+        added: Floats = self.passes.total(Total(self.draw, named, powers))
+        return added
+
+    def _named(self, influence: Influence) -> Any:
+        """The influence as the workers are asked for it."""
+        if isinstance(influence, slopes.Apart):
+            return Apart(self._named(influence.a), self._named(influence.b), influence.times, influence.over)
+        if not isinstance(influence, OfSweep):
+            return "units" if influence is self.table.cluster_units else "answers"
+        if id(influence) not in self._areas:
+            self._areas[id(influence)] = influence, self._area(influence)
+        return self._areas[id(influence)][1]
+
+    @cached_property
+    def _areas(self) -> dict[int, tuple[OfSweep, Any]]:
+        return {}
+
+    def _area(self, described: OfSweep) -> Any:
+        (entries, by_count, by_loss), finish = self.slopes(described), described.finish
         moves = None if finish.moves is None else self._named(finish.moves)
         kind = "levels" if entries is self.table.levels else "plateaus"
-        area = Area(
-            kind, entries.dense, by_count, by_loss, finish.by_units, finish.scale, finish.lift, moves, finish.factor
-        )
-        return _Influence(area, self)
-
-    def difference(self, a: Any, b: Any, times: Floats | None, over: Floats | None) -> Any:
-        """Influences (a − times · b) / over."""
-        return _Influence(Apart(self._named(a), self._named(b), times, over), self)
-
-    def _named(self, influence: Any) -> Any:
-        """What the workers know it as."""
-        if isinstance(influence, _Influence):
-            return influence.of
-        return "units" if influence is self.table.cluster_units else "answers"
-
-    def total(self, influence: Any, *, squared: bool) -> Floats:
-        """Sums over the clusters of each replicate, block by block."""
-        return np.asarray(self.added(influence.of, 2 if squared else 1)[0])
-
-    def added(self, influence: Any, *powers: int) -> Floats:
-        """Sums of powers over the clusters, a row for each power."""
-        added: Floats = self.passes.total(Total(self.draw, influence, powers))
-        return added
+        rows = finish.by_units, finish.scale, finish.lift, moves, finish.factor
+        area = Area(kind, entries.dense, by_count, by_loss, *rows)
+        if isinstance(described, OracleRisks):
+            return Less(area, self._total(area, 1)[0] / described.drawn)
+        return area

@@ -66,13 +66,8 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     count, divisor = curve.points.count[points_kept(len(curve))][:, None], sample.table.divisor
     # k of n is reached by ⌈k·m/n⌉ of m, exactly
     needed = sample.per_size(lambda units: -(-count * units // curve.units))
-    points = sample.sweep.reached(needed)
-    loss, accepted = points.loss_sum, points.count
-    if len(missed := np.flatnonzero(points.place >= sample.plateaus)):
-        loss.flat[missed], accepted.flat[missed] = np.nan, 1
-    accepted *= divisor
-    selective = np.divide(loss, accepted, out=accepted)
-    return {"selective": selective.T, "generalized": np.divide(loss, sample.units * divisor, out=loss).T}
+    selective, generalized = sample.sweep.risks(needed, divisor, sample.units * divisor)
+    return {"selective": selective.T, "generalized": generalized.T}
 
 
 def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:

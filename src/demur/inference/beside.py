@@ -17,7 +17,7 @@ from demur.inference.views import CurveView, Cut, JointView
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.influence import on_coverage
-from demur.types import Floats
+from demur.quantities.slopes import Influence
 
 _LEVEL = 0.95
 
@@ -27,10 +27,10 @@ class AtPoint(Cut):
     """A sample, and the coverage it is measured at."""
 
     @cached_property
-    def moves(self) -> Floats:
+    def moves(self) -> Influence:
         """Influences on the coverage: those on the other member's Cmax, or 0 for a fixed coverage."""
         if not self.members:
-            return np.zeros_like(self.own.weights)
+            return np.zeros((self.own.table.clusters, len(self.own.units)))
         return on_coverage(self.members[0])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.quantities.slopes import Influence
 from demur.quantities.table import cluster_sums
 from demur.types import Floats
 
@@ -81,6 +82,15 @@ class Evidence:
         if self.clusters == 1:
             return 0.0
         return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Standard errors in each replicate, whose sums of squares are still to be made: together for a whole block."""
+
+    sample: Any
+    influence: Influence
+    clusters: int
 
 
 def errors_of_squares(squares: Floats, clusters: int) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.inference.draws import checked_seed, weights
 from demur.inference.engines import prepared_kernel
+from demur.inference.evidence import Errors, errors_of_squares
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
@@ -26,6 +27,7 @@ Columns = dict[str, Floats]
 Progress = Callable[[int, int], None]
 WeightsOf = Callable[[range, "Prepared | None"], "Floats | Tiles"]
 _BLOCK_CELLS = 1 << 17  # 1 MB per array: a block stays in the processor's cache
+_KERNEL_CELLS = 1 << 19  # replicates times clusters: Python takes a millisecond per block, whatever its size
 _MOST_CELLS = 1 << 22  # at most 32 MB per array, for 16 replicates
 _LANES = 16
 _LARGE = 10**8  # units times resamples: tenths of a second on one processor
@@ -151,7 +153,9 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
         drawn, samples = DrawnWeights.of(weights_of(numbers, prepared), prepared), dict[int, Any]()
         for view, coverages in expected:
             _sample(view, drawn, samples).expect(coverages)
-        return [_checked(ask.numbers(_sample(ask.view, drawn, samples)), len(numbers)) for ask in asks]
+        given = [ask.numbers(_sample(ask.view, drawn, samples)) for ask in asks]
+        errors = _errors(given)
+        return [_checked(each, errors, len(numbers)) for each in given]
 
     prepared, expected = prepared_kernel(), _expected(asks)
     threads = plan.threads or _threads(total * max(int(ask.view.cells) for ask in asks))
@@ -181,10 +185,10 @@ def _expected(asks: Sequence[Ask]) -> list[tuple[Any, list[Coverage]]]:
 def _block_size(views: Sequence[Any], most: int, *, compiled: bool) -> int:
     """How many replicates to draw at a time, so that their arrays stay in the processor's cache.
 
-    The arrays of numpy hold all cells, those of the kernel only the clusters.
+    The arrays of numpy hold all cells; the kernel reads one byte per cluster and replicate.
     """
     cells = max(int(view.cells) for view in views)
-    cached = _BLOCK_CELLS // (len(views[0].ids) if compiled else cells)
+    cached = _KERNEL_CELLS // len(views[0].ids) if compiled else _BLOCK_CELLS // cells
     size = max(1, min(cached, _MOST_CELLS // cells), min(_LANES, _MOST_CELLS // cells))
     if compiled:  # the kernel processes whole lanes of replicates
         size = -(-min(size, most) // _LANES) * _LANES
@@ -226,6 +230,16 @@ def _sample(view: Any, drawn: DrawnWeights, samples: dict[int, Any]) -> Any:
     return samples[id(view)]
 
 
+def _errors(given: Sequence[Any]) -> dict[int, Floats]:
+    """The standard errors that statistics ask for, by the id of the request: all sums are made in one call."""
+    columns = [value for each in given if isinstance(each, Mapping) for value in each.values()]
+    errors = [value for value in columns if isinstance(value, Errors)]
+    if not errors:
+        return {}
+    squares = errors[0].sample.squares([each.influence for each in errors])
+    return {id(each): errors_of_squares(sums, each.clusters) for each, sums in zip(errors, squares, strict=True)}
+
+
 def _in_order(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
     """The blocks in order, computed on the requested number of threads."""
     if threads == 1:
@@ -237,11 +251,12 @@ def _in_order(work: Callable[[int], Any], starts: range, threads: int) -> Iterat
         yield from pool.map(work, starts)
 
 
-def _checked(given: Any, replicates: int) -> dict[str, Floats]:
+def _checked(given: Any, errors: Mapping[int, Floats], replicates: int) -> dict[str, Floats]:
     """Check that a statistic returned one number, or one row of numbers, per replicate under each name."""
     if not isinstance(given, Mapping):
         raise UserError(f"a statistic gives a dict of arrays, not {literal(given)}")
-    values = {str(name): np.asarray(value, dtype=np.float64) for name, value in given.items()}
+    settled = {str(name): errors.get(id(value), value) for name, value in given.items()}
+    values = {name: np.asarray(value, dtype=np.float64) for name, value in settled.items()}
     for name, value in values.items():
         if value.ndim not in (1, 2) or len(value) != replicates:
             raise UserError(f"the statistic gives {name} the shape {value.shape}, expected ({replicates},)")

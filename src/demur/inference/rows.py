@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from demur.errors import unknown
-from demur.inference.evidence import Evidence, errors_of_squares
+from demur.inference.evidence import Errors, Evidence
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.ratios import Ratio
@@ -22,6 +22,7 @@ from demur.inference.sums import errors_of_difference
 from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
+from demur.quantities.slopes import Apart, Influence
 from demur.types import Flags, Floats
 
 
@@ -47,7 +48,7 @@ class Row:
     counted: Counted = field(default_factory=Counted)
     entries: Callable[[], Floats] = lambda: np.zeros((0, 1))
     influence: Callable[[], Floats] | None = None
-    influences: Callable[[Any], Floats] | None = None
+    influences: Callable[[Any], Influence] | None = None
     sums: Callable[[], tuple[Floats, Floats]] | None = None
     ratio: Ratio | None = None
     held: Flags | None = None
@@ -80,7 +81,7 @@ class Row:
             ratio=ratio,
             held=None if held.all() else held,
             entries=view.own.entries,
-            influence=cache(lambda: measure.influence(view.sample)[:, 0]) if known else None,
+            influence=cache(lambda: view.own.influence_of(measure.influence(view.sample))) if known else None,
             influences=measure.influence if known else None,
             **changes,
         )
@@ -122,7 +123,7 @@ class Row:
         if self.held is not None:  # undefined in a draw without any of the units
             columns["value"] = np.where(self.held @ sample.weights > 0, columns["value"], np.nan)
         if self.influences is not None and ("errors" in needs or self._rule_needs_errors):
-            columns["error"] = errors_of_squares(sample.squares(self.influences(sample)), self.holding)
+            columns["error"] = Errors(sample, self.influences(sample), self.holding)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
             columns |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
@@ -213,8 +214,8 @@ class Contrast:
             return {"error": errors_of_difference(*self._sum_differences, moved, samples[0].weights)}
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
-        apart = samples[0].difference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
-        return {"error": errors_of_squares(samples[0].squares(apart), self.row.clusters)}
+        apart = Apart(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
+        return {"error": Errors(samples[0], apart, self.row.clusters)}
 
     @property
     def counted(self) -> Counted:

@@ -21,6 +21,7 @@ from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.influence import on_coverage
 from demur.quantities.replicates import Replicates
+from demur.quantities.slopes import Influence
 from demur.quantities.sweep import Weights
 from demur.quantities.table import Table
 from demur.types import Flags, Floats, Integers
@@ -92,6 +93,10 @@ class CurveView:
         once, prepared = np.ones((1, len(self.ids))), prepared_kernel()
         tiles = prepared.packed(once) if prepared else None
         return self.drawn(once if tiles is None else tiles)
+
+    def influence_of(self, described: Influence) -> Any:
+        """The influence of each cluster in the data as they are."""
+        return np.asarray(described)[:, 0]
 
     @cached_property
     def first_losses(self) -> Integers:
@@ -173,20 +178,17 @@ class Cut:
         weights: Floats = self.own.weights
         return weights
 
-    def difference(self, a: Floats, b: Floats) -> Floats:
-        """Influences a − b of the clusters."""
-        influences: Floats = self.own.difference(a, b)
-        return influences
-
-    def squares(self, influence: Floats) -> Floats:
-        """Σ u² over the clusters of each replicate, of their influences u."""
-        squares: Floats = self.own.squares(influence)
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Σ u² over the clusters of each replicate, for each of the influences u."""
+        squares: Sequence[Floats] = self.own.squares(influences)
         return squares
 
     @cached_property
-    def moves(self) -> Floats:
+    def moves(self) -> Influence:
         """Influences on the common coverage: those on the smallest Cmax, averaged over ties."""
-        moves = sum(on_coverage(sample) * ends for sample, ends in zip(self.members, self.least, strict=True))
+        moves = sum(
+            np.asarray(on_coverage(sample)) * ends for sample, ends in zip(self.members, self.least, strict=True)
+        )
         return np.asarray(moves / np.maximum(np.sum(self.least, axis=0), 1))
 
 

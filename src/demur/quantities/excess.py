@@ -14,6 +14,7 @@ from demur.quantities.influence import (
     on_selective_area,
 )
 from demur.quantities.registry import quantity
+from demur.quantities.slopes import Apart
 
 _percentage = partial(quantity, of="curve", under="interpretation", point_only=True, shown=())
 
@@ -62,7 +63,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: sample.difference(on_selective_area(sample), on_optimal_selective_area(sample)),
+    influence=lambda sample: Apart(on_selective_area(sample), on_optimal_selective_area(sample)),
     limits=lambda worst, _: (-worst / 2, worst),
     shown=("csv", "definitions", "gate", "within"),
 )
@@ -91,7 +92,7 @@ def eaurc(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: sample.difference(on_generalized_area(sample), on_optimal_generalized_area(sample)),
+    influence=lambda sample: Apart(on_generalized_area(sample), on_optimal_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 4),
     shown=("table", "csv", "definitions", "gate"),
 )

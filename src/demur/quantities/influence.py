@@ -12,30 +12,32 @@ import numpy as np
 
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Finish, Line
+from demur.quantities.slopes import Apart, Area, Finish, Influence, Line, OracleRisks
 from demur.types import Floats
 
-Moves = tuple[Floats, Floats | None]  # influences on where an area ends, and what they count for in each replicate
+Moves = tuple[Influence, Floats | None]  # influences on where an area ends, and what they count for in each replicate
 
 
-def on_coverage(sample: Replicates) -> Floats:
+def on_coverage(sample: Replicates) -> Influence:
     """Influences of the clusters (a row each) on Cmax, in each replicate (a column)."""
     return sample.once("coverage", None, lambda: _on_coverage(sample))
 
 
-def on_selective_area(sample: Replicates, end: Coverage | Floats | None = None, moves: Floats | None = None) -> Floats:
+def on_selective_area(
+    sample: Replicates, end: Coverage | Floats | None = None, moves: Influence | None = None
+) -> Influence:
     """On the AURC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
     return _on_area(sample, end, moves, selective=True)
 
 
 def on_generalized_area(
-    sample: Replicates, end: Coverage | Floats | None = None, moves: Floats | None = None
-) -> Floats:
+    sample: Replicates, end: Coverage | Floats | None = None, moves: Influence | None = None
+) -> Influence:
     """On the AUGRC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
     return _on_area(sample, end, moves, selective=False)
 
 
-def on_optimal_selective_area(sample: Replicates) -> Floats:
+def on_optimal_selective_area(sample: Replicates) -> Influence:
     """On the AURC of the oracle order, whose risks are summed unit by unit, in harmonic numbers of the counts.
 
     Such a sum also depends a little on how many units there are in all, which is the same in every replicate: that part
@@ -44,16 +46,13 @@ def on_optimal_selective_area(sample: Replicates) -> Floats:
     table = sample.table
     if not len(table.level_loss):
         return _none(sample)
-    by_units = -sample.optimal_selective_area * table.divisor
-    influence = sample.sweep.influence_on_oracle(Finish(by_units, sample.units * table.divisor))
+    finish = Finish(-sample.optimal_selective_area * table.divisor, sample.units * table.divisor)
     held = table.cluster_units > 0
     drawn = sample.sweep.sums_of(held.astype(np.float64))
-    mean = sample.sweep.total(influence, squared=False) / np.maximum(drawn, 1)
-    influence -= mean if held.all() else held[:, None] * mean
-    return influence
+    return OracleRisks(sample.sweep, finish, held, np.maximum(drawn, 1))
 
 
-def on_optimal_generalized_area(sample: Replicates) -> Floats:
+def on_optimal_generalized_area(sample: Replicates) -> Influence:
     """On the AUGRC of the oracle order, in which a level of loss is what a plateau is in the curve itself."""
     table = sample.table
     if not len(table.level_loss):
@@ -66,7 +65,7 @@ def on_optimal_generalized_area(sample: Replicates) -> Floats:
         lift=height / table.divisor,
         moves=on_coverage(sample),
     )
-    return sample.sweep.influence(_whole(sample, height, selective=False, of_oracle=True), finish)
+    return Area(sample.sweep, finish, _whole(sample, height, selective=False, of_oracle=True))
 
 
 def on_coverage_at_threshold(sample: Replicates, threshold: float) -> Floats:
@@ -84,12 +83,14 @@ def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
     return np.divide(apart, count, out=np.full_like(apart, np.nan), where=count > 0)
 
 
-def _on_coverage(sample: Replicates) -> Floats:
+def _on_coverage(sample: Replicates) -> Influence:
     table = sample.table
-    return sample.difference(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
+    return Apart(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
 
 
-def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:
+def _on_area(
+    sample: Replicates, end: Coverage | Floats | None, moves: Influence | None, *, selective: bool
+) -> Influence:
     """A fixed end does not move, unless Cmax is less; where the two are equal it moves down with Cmax, not up."""
     factor = None
     if moves is None and isinstance(end, Coverage):
@@ -100,7 +101,7 @@ def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | 
     return sample.once(name, end, lambda: _on_area_upto(sample, end, moving, selective=selective))
 
 
-def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Moves, *, selective: bool) -> Floats:
+def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Moves, *, selective: bool) -> Influence:
     """The points move, N moves, and the end moves.
 
     With A the area, h the height at the end and C the coverage there, and everything per unit,
@@ -118,7 +119,7 @@ def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Move
         moves=moves[0],
         factor=moves[1],
     )
-    return sample.sweep.influence(line, finish)
+    return Area(sample.sweep, finish, line)
 
 
 def _none(sample: Replicates) -> Floats:

@@ -12,6 +12,7 @@ from demur.quantities.coverage import Coverage, RiskCoverage
 from demur.quantities.curve import Curve
 from demur.quantities.registry import POINT, Parameter, quantity
 from demur.quantities.replicates import Replicates
+from demur.quantities.slopes import Influence
 from demur.types import Floats, Indices
 
 
@@ -19,7 +20,7 @@ def _at(text: str) -> Any:
     return POINT if text == POINT else Coverage.of(text)
 
 
-def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Floats | None = None) -> Floats:
+def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Influence | None = None) -> Floats:
     """Influences of the clusters: losses and answers up to the two points move it, and `moves` of the coverage do.
 
     The slope is taken over √N units on either side: of one step of a fine curve it is the loss of a single unit, which
@@ -36,7 +37,7 @@ def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Floa
     influence = sample.table.plateaus.by_cluster(-slope * within, within)
     moved = np.divide(position, sample.units) * sample.table.cluster_units[:, None]
     if moves is not None:
-        moved = moved + sample.units * moves
+        moved = moved + sample.units * np.asarray(moves)
     influence += (slope - sample.ratio(lost, position)) * moved
     return sample.ratio(influence, np.broadcast_to(position * sample.table.divisor, influence.shape))
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from demur.quantities.slopes import Finish, Line, by_count_and_loss, by_count_and_loss_of_oracle
+from demur.quantities.slopes import (
+    Area,
+    Finish,
+    Influence,
+    OfSweep,
+    OracleRisks,
+    by_count_and_loss,
+    by_count_and_loss_of_oracle,
+)
 from demur.quantities.sweep import Oracle
 from demur.quantities.table import Entries, Table, cluster_sums, running_sum
 from demur.types import Floats, Indices
@@ -202,37 +211,44 @@ class NumpySweep:
 
     points = reached
 
-    def influence(self, line: Line, finish: Finish) -> Floats:
-        """Influences of the clusters on the area under a line."""
-        entries = self.table.levels if line.of_oracle else self.table.plateaus
-        count, loss_sum = self.curves.level_sums if line.of_oracle else self.curves.sums
-        risk = self.curves.risk if line.selective else None
-        return self._finished(entries, by_count_and_loss(count, loss_sum, risk, line), finish)
+    def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
+        """Both risks there."""
+        points = self.reached(needs)
+        loss = np.where(points.place < len(self.curves.sums[0]), points.loss_sum, np.nan)
+        return np.stack([loss / np.where(np.isnan(loss), 1, points.count * divisor), loss / scale])
 
-    def influence_on_oracle(self, finish: Finish) -> Floats:
-        """Influences of the clusters on the summed risks of the oracle order."""
-        slopes = by_count_and_loss_of_oracle(*self.curves.level_sums, self.table.level_loss[:, None])
-        return self._finished(self.table.levels, slopes, finish)
+    def influence(self, described: OfSweep) -> Floats:
+        """Influences of the clusters."""
+        influence = self._finished(*self.slopes(described), described.finish)
+        if isinstance(described, OracleRisks):
+            mean = cluster_sums(self.weights * influence) / described.drawn
+            influence -= mean if described.held.all() else described.held[:, None] * mean
+        return influence
 
-    def _finished(self, entries: Entries, slopes: tuple[Floats, Floats], finish: Finish) -> Floats:
-        """From derivatives by cumulated sums: an answer at one step is at or above every later step too."""
+    def slopes(self, described: OfSweep) -> tuple[Entries, Floats, Floats]:
+        """What an answer and a loss at each step are worth: at one step, it is at or above every later one too."""
+        entries = self.table.levels
+        if isinstance(described, Area):
+            line, risk = described.line, self.curves.risk if described.line.selective else None
+            entries = entries if line.of_oracle else self.table.plateaus
+            slopes = by_count_and_loss(*(self.curves.level_sums if line.of_oracle else self.curves.sums), risk, line)
+        else:
+            slopes = by_count_and_loss_of_oracle(*self.curves.level_sums, self.table.level_loss[:, None])
         by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in slopes)
+        return entries, by_count, by_loss
+
+    def _finished(self, entries: Entries, by_count: Floats, by_loss: Floats, finish: Finish) -> Floats:
         influence = entries.by_cluster(by_count, by_loss)
         influence += finish.by_units * self.table.cluster_units[:, None]
         influence /= finish.scale
         if finish.moves is not None and finish.lift is not None:
-            influence += finish.lift * (finish.moves if finish.factor is None else finish.moves * finish.factor)
+            moves = np.asarray(finish.moves)
+            influence += finish.lift * (moves if finish.factor is None else moves * finish.factor)
         return influence
 
-    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
-        """Influences (a − times · b) / over."""
-        a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
-        apart = a - (b if times is None else times * b)
-        return apart if over is None else apart / over
-
-    def total(self, influence: Floats, *, squared: bool) -> Floats:
-        """Sums over the clusters of each replicate."""
-        return cluster_sums(self.weights * (influence**2 if squared else influence))
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Sums of squares over the clusters of each replicate."""
+        return [cluster_sums(self.weights * np.asarray(each) ** 2) for each in influences]
 
 
 def last(cumulative: Floats) -> Floats:

@@ -15,6 +15,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.curve import points_within
 from demur.quantities.exact import lower_hull
 from demur.quantities.numpy_sweep import NumpySweep, before, last, risk_sums
+from demur.quantities.slopes import Influence
 from demur.quantities.sweep import PointsFound, Sweep, Weights
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices, Integers
@@ -267,13 +268,9 @@ class Replicates:
             doubled[replicate] = np.sum(heights * np.diff(count, prepend=0))
         return doubled / (2 * self._area_unit)
 
-    def difference(self, a: Floats, b: Floats, times: Floats | None = None, over: Floats | None = None) -> Floats:
-        """Influences (a − times · b) / over of the clusters, from influences, or from a number for each cluster."""
-        return self.sweep.difference(a, b, times, over)
-
-    def squares(self, influence: Floats) -> Floats:
-        """Σ u² over the clusters of each replicate, of their influences u, a cluster drawn twice counted twice."""
-        return self.sweep.total(influence, squared=True)
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Σ u² over the clusters of each replicate, for each of the influences u."""
+        return self.sweep.squares(influences)
 
     @staticmethod
     def ratio(part: Floats, whole: Floats) -> Floats:

@@ -1,13 +1,22 @@
-"""Slopes: derivatives of an area by what is answered, and what is lost, up to each of its points."""
+"""Slopes: derivatives of an area by what is answered, and what is lost, up to each of its points.
+
+Influences of clusters are described here by what they are made of. An engine sums over them, and need not write them
+down; `np.asarray` gives them as an array, a row for each cluster and a column for each replicate.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from demur.types import Floats, Indices
+from demur.types import Flags, Floats, Indices
+
+if TYPE_CHECKING:
+    from demur.quantities.sweep import Sweep
 
 TRIGAMMA_OF_1 = math.pi**2 / 6
 
@@ -44,8 +53,61 @@ class Finish(NamedTuple):
     by_units: Floats
     scale: Floats
     lift: Floats | None = None
-    moves: Floats | None = None
+    moves: Influence | None = None
     factor: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OfSweep:
+    """Influences that a sweep makes of its sums."""
+
+    sweep: Sweep
+    finish: Finish
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Floats:
+        """The influences themselves."""
+        return self._values
+
+    @cached_property
+    def _values(self) -> Floats:
+        return self.sweep.influence(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Area(OfSweep):
+    """Influences on the area under a line."""
+
+    line: Line
+
+
+@dataclass(frozen=True, eq=False)
+class OracleRisks(OfSweep):
+    """Influences on the summed risks of the oracle order, less their mean over the clusters that a replicate holds.
+
+    Clusters that are `held` have units at all; of them a replicate has so many `drawn`, at least 1.
+    """
+
+    held: Flags
+    drawn: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Influences (a − times · b) / over, from influences, or from a number for each cluster."""
+
+    a: Influence
+    b: Influence
+    times: Floats | None = None
+    over: Floats | None = None
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Floats:
+        """The influences themselves."""
+        a, b = (each[:, None] if each.ndim == 1 else each for each in map(np.asarray, (self.a, self.b)))
+        apart = a - (b if self.times is None else self.times * b)
+        return np.asarray(apart if self.over is None else apart / self.over)
+
+
+Influence: TypeAlias = OfSweep | Apart | Floats
 
 
 def by_count_and_loss(count: Floats, loss_sum: Floats, risk: Floats | None, line: Line) -> tuple[Floats, Floats]:

@@ -6,13 +6,14 @@ engine gives the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from demur.types import Floats, Indices
 
 if TYPE_CHECKING:
     from demur.quantities.numpy_sweep import Curves
-    from demur.quantities.slopes import Finish, Line
+    from demur.quantities.slopes import Influence, OfSweep
     from demur.quantities.table import Table
 
 
@@ -113,20 +114,20 @@ class Sweep(Protocol):
     def reached(self, needs: Floats) -> Reached:
         """The first plateaus with at least `needs` answers: a column per replicate; later rows need no fewer."""
 
+    def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
+        """Both risks there, loss / (answers · divisor) and loss / scale; nan where there is no such plateau."""
+
     def points(self, needs: Floats) -> PointsFound:
         """The same, one for each replicate, with what was before it."""
 
-    def influence(self, line: Line, finish: Finish) -> Floats:
-        """Influences of the clusters (a row each) on the area under a line."""
+    def influence(self, described: OfSweep) -> Floats:
+        """The influences of the clusters, a row each."""
 
-    def influence_on_oracle(self, finish: Finish) -> Floats:
-        """Influences of the clusters (a row each) on the summed risks of the oracle order."""
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Σ u² over the clusters for each of these influences u, a cluster drawn twice counted twice.
 
-    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
-        """Influences (a − times · b) / over of the clusters, from influences, or from a number for each cluster."""
-
-    def total(self, influence: Floats, *, squared: bool) -> Floats:
-        """Sums over the clusters, of influences or of their squares, a cluster drawn twice counted twice."""
+        They may be of other tables too, if the same clusters are drawn.
+        """
 
 
 class Weights(Protocol):

@@ -105,9 +105,9 @@ def test_a_table_whose_indices_leave_it_is_refused(wrong):
 
 
 def test_arrays_of_other_sizes_are_refused_and_not_written():
-    table, tiles, short, none = steps(), np.zeros((1, 2, 16), np.uint8), np.full(3, 7.0), np.zeros(0)
-    size, state, by_cell, row = (2, 4), np.zeros(2 * 5 * 16), np.zeros(8), np.zeros(4)
-    levels, tables, unit = np.zeros(2), np.zeros((2, 9)), (np.ones((4, 4)), none)
+    table, tiles, short = steps(), np.zeros((1, 2, 16), np.uint8), np.full(3, 7.0)
+    size, state, row = (2, 4), np.zeros(2 * 5 * 16), np.zeros(4)
+    levels, tables, none = np.zeros(2), np.zeros((2, 9)), np.zeros(0)
     of_table, of_none = (0, table, tiles, *size), (0, None, tiles, *size)
     calls = [
         lambda: _kernel.sweep(*of_table, 16, short),
@@ -117,20 +117,15 @@ def test_arrays_of_other_sizes_are_refused_and_not_written():
         lambda: _kernel.sweep(0, table, tiles, 2, 17, 16, short),
         lambda: _kernel.sweep(0, table, tiles, 3, 4, 16, short),
         lambda: _kernel.sweep(0, table, tiles, 2, -1, 16, short),
-        lambda: _kernel.find(*of_table, 16, state, row, short),
-        lambda: _kernel.find(*of_table, 16, state, short, short),
+        lambda: _kernel.find(*of_table, 16, state, row, none, short),
+        lambda: _kernel.find(*of_table, 16, state, short, none, short),
+        lambda: _kernel.find(*of_table, 16, state, row, row, np.zeros((2, 4))),
         lambda: _kernel.oracle(*of_table, 0, levels, tables, short),
         lambda: _kernel.oracle(*of_none, 0, levels, tables, np.zeros(16)),
         lambda: _kernel.oracle(*of_table, 0, levels[:1], tables, np.zeros(16)),
-        lambda: _kernel.area(*of_table, 1, np.zeros((11, 4)), *unit, short, row),
-        lambda: _kernel.area(*of_none, 1, np.zeros((11, 4)), *unit, by_cell, row),
-        lambda: _kernel.area(*of_table, 1, np.full((11, 4), 3.0), *unit, by_cell, row),
-        lambda: _kernel.area(*of_table, 1, np.full((11, 4), np.nan), *unit, by_cell, row),
-        lambda: _kernel.oracle_area(*of_table, 0, levels, tables, *unit, short, row),
         lambda: _kernel.sums(*of_none, 0, short, row),
-        lambda: _kernel.total(*of_none, 1, short, row),
-        lambda: _kernel.difference(*of_none, 0, short, short, none, none, by_cell, row),
-        lambda: _kernel.difference(*of_none, 1, levels, levels, short, none, by_cell, row),
+        lambda: _kernel.influences(*of_none, 0, short, np.zeros(0), [BY_CLUSTER]),
+        lambda: _kernel.influences(*of_none, 0, row, short, [BY_CLUSTER]),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="expected|beyond"):
@@ -138,6 +133,55 @@ def test_arrays_of_other_sizes_are_refused_and_not_written():
     with pytest.raises(TypeError):
         _kernel.sweep(*of_table, 16)
     assert (short == 7).all()
+
+
+def area(leader=0, moves=0, place=0.0, table=None, lift=None):
+    return 0, 1, moves, 0, leader, table or TABLE, np.full(4, place), *np.zeros((12, 4)), lift, None
+
+
+def oracle_risks(held=2, length=2000, levels=2):
+    rows = np.zeros((3, 4))
+    return 1, 0, 0, 0, 0, TABLE, *rows, np.zeros(held), np.zeros(levels), np.zeros((2, length))
+
+
+TABLE, BY_CLUSTER = steps(), (3, 0, 0, 0, 0, None, np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [area(place=3.0)],
+        [area(place=np.nan)],
+        [area(leader=1)],
+        [area(leader=-1)],
+        [BY_CLUSTER, area(leader=0)],
+        [area(), area(table=steps())],
+        [area()] * 9,
+        [area(moves=0, lift=np.zeros(4))],
+        [area(moves=-1)],
+        [area(table=steps(clusters=3))],
+        [area()[:-1]],
+        [(2, 0, 0, 0, 0, None, None, None)],
+        [BY_CLUSTER, (2, 0, 0, 1, 0, None, None, None)],
+        [BY_CLUSTER, (2, 0, 0, 0, 0, None, np.zeros(3), None)],
+        [(5, *BY_CLUSTER[1:])],
+        [(-1, *BY_CLUSTER[1:])],
+        [(4, *BY_CLUSTER[1:])],
+        [oracle_risks(held=3)],
+        [oracle_risks(levels=3)],
+        [oracle_risks(length=600)],
+    ],
+)
+def test_nodes_that_lead_beyond_their_arrays_are_refused(nodes):
+    tiles = np.full((1, 2, 16), 200, np.uint8)
+    with pytest.raises(ValueError, match="expected|beyond the table"):
+        _kernel.influences(0, None, tiles, 2, 4, 0, np.zeros((len(nodes), 4)), np.zeros(0), nodes)
+
+
+@pytest.mark.parametrize("nodes", [None, [None], [()], [BY_CLUSTER[:5]], [(0, 1, 0, 0, 0, None, *area()[6:])]])
+def test_what_is_no_node_is_refused(nodes):
+    with pytest.raises((TypeError, ValueError)):
+        _kernel.influences(0, None, np.zeros((1, 2, 16), np.uint8), 2, 4, 0, np.zeros((1, 4)), np.zeros(0), nodes)
 
 
 def test_tables_too_short_for_the_counts_are_refused():
@@ -165,11 +209,11 @@ from demur.inference.engines import _kernel
 n = 4_000_000
 arrays = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), np.zeros(n)
 table = _kernel.steps(*arrays, np.ones(1), False, True, 0.0)
-tiles, line, finish = np.ones((1, 1, 16), np.uint8), np.zeros((11, 16)), np.ones((4, 16))
+tiles, area = np.ones((1, 1, 16), np.uint8), (0, 1, 0, 0, 0, table, *np.zeros((13, 16)), None, None)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 50_000_000,) * 2)
 for call in (
-    lambda: _kernel.area(0, table, tiles, 1, 16, 1, line, finish, np.zeros(0), np.zeros(16), np.zeros(16)),
+    lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [area]),
     lambda: _kernel.steps(*arrays, np.ones(1), False, True, 0.0),
 ):
     try:

@@ -14,12 +14,15 @@
 #include <immintrin.h>
 #endif
 
-#define INTERFACE 3 /* kernel.py expects this number: an older kernel that was left in place is not used */
+#define INTERFACE 4 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
 #define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
-#define STRIDE 8 /* of which so many are looked at together */
 #define WIDEST 64 /* bytes in a vector of any instruction set */
 #define MOST_ARRAYS 8
+#define MOST_LINES 8 /* that are gone along together */
+#define STRETCH 32 /* steps of them at a time */
+#define MOST_KEPT 32768 /* steps of all of them, of which everything is kept */
+#define TILE 32 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
 /* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
@@ -27,7 +30,7 @@ struct steps {
     int64_t entries, steps, clusters;
     int64_t *begin;
     int32_t *cluster;
-    double *count, *loss, *units, *answers; /* units and answers: of each cluster, at all steps */
+    double *count, *loss, *units, *answers, *losses; /* the latter: of each cluster, at all steps */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
     int whole; /* whether all losses are whole numbers, of which sums are exact */
     int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
@@ -39,31 +42,54 @@ struct levels {
     int64_t length;
 };
 
-/* What is told of a line, in the order of Line in slopes.py. */
+/* What influences are made of: a node for each, after those that it is made of. See slopes.py.
+ * AREA        on the area under a line, selective or not; `a` are those on where it ends, if there is a lift
+ * ORACLE      on the summed risks of the oracle order, less their mean
+ * APART       (a - times b) / over, where times and over may be missing
+ * BY_CLUSTER  a number for each cluster
+ * GIVEN       a number for each cluster and replicate
+ */
+enum { AREA, ORACLE, APART, BY_CLUSTER, GIVEN, KINDS };
+#define NODE_HEAD 6 /* what is told of a node before its arrays */
+
+/* The arrays of an AREA, in the order of Line and Finish in slopes.py; of ORACLE; and of APART. */
 enum { PLACE, END, HEIGHT, LEFT_HEIGHT, LEFT_SLOPE, AT_HEIGHT, AT_SLOPE, BEGIN, START, EXTRA, UNITS, LINE_ROWS };
+enum { BY_UNITS = LINE_ROWS, SCALE, LIFT, FACTOR, MOST_ROWS };
+enum { RISKS_BY_UNITS, RISKS_SCALE, DRAWN, HELD, LEVELS, TABLES };
+enum { TIMES, OVER };
 
-/* Where a line ends in each replicate, and what its points beside the end are worth: see Line in slopes.py. */
-struct line {
-    const double *row[LINE_ROWS];
-    int selective;
+/* How long they are: of replicates (o: or missing), clusters, clusters x replicates, steps, or twice any length. */
+static const char *const LENGTHS[KINDS] = {"rrrrrrrrrrrrroo", "rrrcst", "oo", "c", "x"};
+
+struct node {
+    int kind, selective;
+    long long a, b, leader; /* the nodes it is made of, and the first of the lines that are gone along together */
+    int64_t made; /* where its sums over what clusters hold are */
+    const struct steps *s;
+    const double *row[MOST_ROWS];
+    struct levels levels;
 };
 
-/* From sums by cluster to influences per unit, and their squares; moves[cluster][replicate] may be missing. */
-struct finish {
-    const double *by_units, *scale, *lift, *factor, *moves;
-    double *out, *squares;
+/* Nodes, so many of which need sums over what clusters hold: squares[node][replicate], and out[cluster][replicate] for the
+ * last one, or NULL.
+ */
+struct program {
+    int64_t nodes, clusters, replicates, made;
+    struct node *node;
+    double *squares, *out;
 };
 
-/* Influences a and b of so many clusters and replicates, and (a - times b) / over; times and over may be missing. */
-struct difference {
-    int64_t clusters, replicates;
-    const double *a, *b, *times, *over;
-    double *out, *squares;
-    int by_cluster;
+/* Where so many answers are reached: needs[question][replicate], which do not fall from a question to the next, and
+ * out[field][question][replicate]. Of risks, scales are what is divided by: the divisor of losses, and that times units.
+ */
+struct questions {
+    int64_t number, replicates;
+    const double *needs, *scales;
+    double *out;
 };
 
-typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                      int64_t questions, const double *needs, double *out);
+typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t chunk, const double *state,
+                      const struct questions *);
 
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
@@ -72,13 +98,7 @@ struct entries {
     void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state);
     searcher *reach, *find;
     int (*oracle)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *, double *out);
-    int (*area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct line *,
-                const struct finish *, double *scratch);
-    int (*oracle_area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *,
-                       const struct finish *, double *scratch);
-    void (*total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
-                  double *part, double *out);
-    void (*difference)(const uint8_t *tiles, const struct difference *, double *part);
+    int (*influences)(const struct program *, const uint8_t *tiles, double *scratch);
 };
 
 #define SET baseline
@@ -201,6 +221,7 @@ static void free_steps(struct steps *s) {
     free(s->loss);
     free(s->units);
     free(s->answers);
+    free(s->losses);
     free(s);
 }
 
@@ -215,7 +236,7 @@ static void *copied(const Py_buffer *from) {
     return to;
 }
 
-/* Whether every index lies within its array; and how many answers each cluster has. */
+/* Whether every index lies within its array; and how many answers each cluster has, and their loss. */
 static int examine_steps(struct steps *s) {
     if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
     for (int64_t step = 0; step < s->steps; step++)
@@ -223,6 +244,7 @@ static int examine_steps(struct steps *s) {
     for (int64_t i = 0; i < s->entries; i++) {
         if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
         s->answers[s->cluster[i]] += s->count[i];
+        s->losses[s->cluster[i]] += s->loss[i];
     }
     return 1;
 }
@@ -255,9 +277,10 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
             *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
                                 .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
-                                .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double))};
+                                .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double)),
+                                .losses = calloc((size_t)clusters, sizeof(double))};
         }
-        if (s == NULL || !s->begin || !s->cluster || !s->count || !s->loss || !s->units || !s->answers) PyErr_NoMemory();
+        if (s == NULL || !s->begin || !s->cluster || !s->count || !s->loss || !s->units || !s->answers || !s->losses) PyErr_NoMemory();
         else if (!examine_steps(s)) PyErr_SetString(PyExc_ValueError, "steps: an index is out of range");
         else capsule = PyCapsule_New(s, STEPS, destroy_steps);
     }
@@ -374,19 +397,21 @@ static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
     return close_call(&c);
 }
 
-PyDoc_STRVAR(find_doc, "find(..., chunk, state, needs, out)\n\n"
+PyDoc_STRVAR(find_doc, "find(..., chunk, state, needs, scales, out)\n\n"
     "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
     "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
-    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
+    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.\n"
+    "With scales[1 + replicate], out[2]: loss / (answers x scales[0]), and loss over the others; nan where there is none.");
 
 static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
     struct call c;
-    if (open_call(&c, args, 2, 1) && sized(&c, 0, state_size(&c))) {
-        int64_t questions = c.replicates ? c.array[2].len / 8 / c.replicates : 0;
-        int full = c.array[3].len == 9 * c.array[2].len;
+    if (open_call(&c, args, 3, 1) && sized(&c, 0, state_size(&c))) {
+        int64_t r = c.replicates, number = r ? c.array[2].len / 8 / r : 0;
+        struct questions q = {.number = number, .replicates = r, .needs = at(&c, 1), .scales = if_any(&c, 2), .out = at(&c, 3)};
+        int full = c.array[4].len == 9 * c.array[2].len, fields = full ? 9 : q.scales ? 2 : 3;
         searcher *search = full ? c.entries->find : c.entries->reach;
-        if (sized(&c, 1, questions * c.replicates) && sized(&c, 2, (full ? 9 : 3) * questions * c.replicates)) {
-            OTHERS_RUN(search(c.s, c.tiles, c.replicates, c.option, at(&c, 0), questions, at(&c, 1), at(&c, 2)))
+        if (sized(&c, 1, number * r) && sized(&c, 2, q.scales ? r + 1 : 0) && sized(&c, 3, fields * number * r)) {
+            OTHERS_RUN(search(c.s, c.tiles, c.option, at(&c, 0), &q))
             c.done = 1;
         }
     }
@@ -414,93 +439,112 @@ static PyObject *oracle(PyObject *Py_UNUSED(module), PyObject *args) {
     return close_call(&c);
 }
 
-/* Of four arrays from this one on: finish[4][replicate], moves, out[cluster][replicate] and squares[replicate]. */
-static int finish_of(struct finish *f, const struct call *c, int from) {
-    const double *row = at(c, from);
-    int64_t r = c->replicates, cells = r * c->clusters;
-    *f = (struct finish){.by_units = row, .scale = row + r, .lift = row + 2 * r, .factor = row + 3 * r,
-                         .moves = if_any(c, from + 1), .out = at(c, from + 2), .squares = at(c, from + 3)};
-    return sized(c, from, 4 * r) && sized(c, from + 1, f->moves ? cells : 0) && sized(c, from + 2, cells) &&
-           sized(c, from + 3, r);
+/* Take the arrays of a node from its tuple and check how long they are; `held` is where they are held. */
+static int take_rows(struct node *node, const struct program *p, PyObject *described, Py_buffer **held) {
+    const char *length = LENGTHS[node->kind];
+    int64_t r = p->replicates, c = p->clusters;
+    if (PyTuple_Size(described) != NODE_HEAD + (Py_ssize_t)strlen(length)) {
+        PyErr_Format(PyExc_ValueError, "a node of %zd arrays, expected %zu", PyTuple_Size(described) - NODE_HEAD, strlen(length));
+        return 0;
+    }
+    for (int i = 0; length[i]; i++) {
+        PyObject *array = PyTuple_GetItem(described, NODE_HEAD + i);
+        if (array == Py_None && length[i] == 'o') continue;
+        if (PyObject_GetBuffer(array, *held, PyBUF_SIMPLE) < 0) return 0;
+        Py_buffer *taken = (*held)++;
+        int64_t pairs = taken->len / 16, expected = length[i] == 'c' ? c : length[i] == 'x' ? c * r : r;
+        if (length[i] == 's') expected = node->s->steps;
+        if (length[i] == 't') expected = 2 * pairs;
+        if (!holds(taken, expected, 8)) return 0;
+        node->row[i] = taken->buf;
+        if (length[i] == 't') node->levels = (struct levels){node->row[LEVELS], taken->buf, node->row[i] + pairs, pairs};
+    }
+    return 1;
 }
 
-PyDoc_STRVAR(area_doc, "area(..., selective, line, finish, moves, out, squares)\n\n"
-    "Influences of the clusters on an area: out[cluster][replicate]; and the sums of their squares, squares[replicate].\n"
-    "line[11][replicate] says where the line ends and what the points beside it are worth, finish[4][replicate] what a\n"
-    "unit is; moves[cluster][replicate], or nothing.");
+/* Whether a node is made of nodes before it, and leads itself or follows a line of the same table. */
+static int follows(const struct program *p, const struct node *node) {
+    int64_t before = p->nodes, lines = 1;
+    int needs_a = node->kind == APART || (node->kind == AREA && node->row[LIFT]);
+    if (node->a < 0 || node->b < 0 || (needs_a && node->a >= before) || (node->kind == APART && node->b >= before)) return 0;
+    if (node->kind != AREA || node->leader == before) return 1;
+    if (node->leader < 0 || node->leader > before) return 0;
+    for (int64_t i = node->leader; i < before; i++) lines += p->node[i].kind == AREA && p->node[i].leader == node->leader;
+    const struct node *leader = p->node + node->leader;
+    return leader->kind == AREA && leader->leader == node->leader && leader->s == node->s && lines <= MOST_LINES;
+}
 
-static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
-    struct call c;
-    struct finish f;
+static int take_node(struct program *p, PyObject *described, Py_buffer **held) {
+    struct node *node = p->node + p->nodes;
+    PyObject *table, *head = PyTuple_Check(described) ? PyTuple_GetSlice(described, 0, NODE_HEAD) : NULL;
+    if (head == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a node, expected a tuple");
+        return 0;
+    }
+    int taken = PyArg_ParseTuple(head, "iiLLLO", &node->kind, &node->selective, &node->a, &node->b, &node->leader, &table);
+    Py_DECREF(head);
+    if (!taken) return 0;
+    int of_table = node->kind == AREA || node->kind == ORACLE;
+    if (of_table && (node->s = PyCapsule_GetPointer(table, STEPS)) == NULL) return 0;
+    if (node->kind < 0 || node->kind >= KINDS || (of_table && node->s->clusters != p->clusters)) {
+        PyErr_SetString(PyExc_ValueError, "a node, expected one of these clusters and of a kind that there is");
+        return 0;
+    }
+    if (!take_rows(node, p, described, held)) return 0;
+    if (!follows(p, node)) {
+        PyErr_SetString(PyExc_ValueError, "a node, expected after those that it is made of");
+        return 0;
+    }
+    node->selective = node->selective != 0;
+    node->made = p->made;
+    p->made += of_table;
+    p->nodes++;
+    return 1;
+}
+
+/* How many vectors a program takes: sums over what clusters hold with their means; and beside them what is kept of the
+ * steps of a table, or the influences of some clusters and their sums.
+ */
+static int64_t room_for(const struct program *p) {
+    int64_t most = p->nodes * (TILE + 2);
+    for (int64_t i = 0; i < p->nodes; i++) {
+        int64_t steps = p->node[i].s ? p->node[i].s->steps : 0, kept = steps * MOST_LINES;
+        if (kept > MOST_KEPT) kept = kept / STRETCH > MOST_KEPT ? kept / STRETCH : MOST_KEPT;
+        if (2 * (steps + kept) > most) most = 2 * (steps + kept);
+    }
+    return p->made * (p->clusters + 1) + most;
+}
+
+PyDoc_STRVAR(influences_doc, "influences(..., 0, squares, out, nodes)\n\n"
+    "The sums of the squares of influences, squares[node][replicate], and the last ones themselves, out[cluster]\n"
+    "[replicate], if they are to be written at all. A node is a tuple: its kind, whether it is selective, the two nodes it\n"
+    "is made of, the one whose points it shares, its table or None, and its arrays (None where one may be missing).");
+
+static PyObject *influences(PyObject *Py_UNUSED(module), PyObject *args) {
+    struct call c = {0};
+    Py_ssize_t last = PyTuple_Size(args) - 1;
+    PyObject *nodes = last < 0 ? NULL : PyTuple_GetItem(args, last), *rest = PyTuple_GetSlice(args, 0, last < 0 ? 0 : last);
+    Py_ssize_t n = nodes && PyList_Check(nodes) ? PyList_Size(nodes) : 0;
+    Py_buffer *buffers = calloc((size_t)n * MOST_ROWS + 1, sizeof *buffers), *held = buffers;
+    struct program p = {.node = calloc((size_t)n + 1, sizeof *p.node)};
     double *vectors;
     void *scratch = NULL;
-    if (open_call(&c, args, 3, 2) && sized(&c, 0, c.s ? LINE_ROWS * c.replicates : -1) && finish_of(&f, &c, 1) &&
-        (scratch = memory(2 * c.s->steps + c.clusters, &vectors)) != NULL) {
-        int status;
-        struct line line = {.selective = c.option != 0};
-        for (int i = 0; i < LINE_ROWS; i++) line.row[i] = at(&c, 0) + i * c.replicates;
-        OTHERS_RUN(status = c.entries->area(c.s, c.tiles, c.replicates, &line, &f, vectors))
-        c.done = fits(status);
-    }
-    free(scratch);
-    return close_call(&c);
-}
-
-PyDoc_STRVAR(oracle_area_doc, "oracle_area(..., 0, levels, tables, finish, moves, out, squares)\n\n"
-    "Influences of the clusters on the selective area of the oracle order, as area gives them.");
-
-static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
-    struct call c;
-    struct levels v;
-    struct finish f;
-    double *vectors;
-    void *scratch = NULL;
-    if (open_call(&c, args, 4, 2) && levels_of(&v, &c) && finish_of(&f, &c, 2) &&
-        (scratch = memory(2 * c.s->steps + c.clusters, &vectors)) != NULL) {
-        int status;
-        OTHERS_RUN(status = c.entries->oracle_area(c.s, c.tiles, c.replicates, &v, &f, vectors))
-        c.done = fits(status);
-    }
-    free(scratch);
-    return close_call(&c);
-}
-
-PyDoc_STRVAR(total_doc, "total(..., squared, influence, out)\n\n"
-    "Sums over clusters, as often as each is drawn, of influence[cluster][replicate] or of its square: out[replicate].");
-
-static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
-    struct call c;
-    double *part;
-    void *scratch = NULL;
-    if (open_call(&c, args, 1, 1) && sized(&c, 0, c.clusters * c.replicates) && sized(&c, 1, c.replicates) &&
-        (scratch = memory(c.replicates / 8 + 1, &part)) != NULL) {
-        OTHERS_RUN(c.entries->total(c.tiles, c.clusters, c.replicates, at(&c, 0), c.option != 0, part, at(&c, 1)))
-        c.done = 1;
-    }
-    free(scratch);
-    return close_call(&c);
-}
-
-PyDoc_STRVAR(difference_doc, "difference(..., by_cluster, a, b, times, over, out, squares)\n\n"
-    "Influences (a - times b) / over, where times and over have a number for each replicate, or none: out[cluster]\n"
-    "[replicate]; and the sums of their squares, squares[replicate]. a and b are like out, or have one number for each\n"
-    "cluster.");
-
-static PyObject *difference(PyObject *Py_UNUSED(module), PyObject *args) {
-    struct call c;
-    double *part;
-    void *scratch = NULL;
-    if (open_call(&c, args, 4, 2)) {
-        int64_t r = c.replicates, cells = c.clusters * r, size = c.option ? c.clusters : cells;
-        struct difference d = {c.clusters, r, at(&c, 0), at(&c, 1), if_any(&c, 2), if_any(&c, 3), at(&c, 4), at(&c, 5),
-                               c.option != 0};
-        if (sized(&c, 0, size) && sized(&c, 1, size) && sized(&c, 2, d.times ? r : 0) && sized(&c, 3, d.over ? r : 0) &&
-            sized(&c, 4, cells) && sized(&c, 5, r) && (scratch = memory(r / 8 + 1, &part)) != NULL) {
-            OTHERS_RUN(c.entries->difference(c.tiles, &d, part))
-            c.done = 1;
+    if (buffers == NULL || p.node == NULL) PyErr_NoMemory();
+    if (rest && buffers && p.node && open_call(&c, rest, 0, 2)) {
+        p.clusters = c.clusters, p.replicates = c.replicates, p.squares = at(&c, 0), p.out = if_any(&c, 1);
+        int taken = sized(&c, 0, n * p.replicates) && sized(&c, 1, p.out ? p.clusters * p.replicates : 0);
+        for (Py_ssize_t i = 0; taken && i < n; i++) taken = take_node(&p, PyList_GetItem(nodes, i), &held);
+        if (taken && (scratch = memory(room_for(&p), &vectors)) != NULL) {
+            int status;
+            OTHERS_RUN(status = c.entries->influences(&p, c.tiles, vectors))
+            c.done = fits(status);
         }
     }
     free(scratch);
+    while (held > buffers) PyBuffer_Release(--held);
+    free(buffers);
+    free(p.node);
+    Py_XDECREF(rest);
     return close_call(&c);
 }
 
@@ -525,10 +569,7 @@ static PyMethodDef methods[] = {
     {"sweep", sweep, METH_VARARGS, sweep_doc},
     {"find", find, METH_VARARGS, find_doc},
     {"oracle", oracle, METH_VARARGS, oracle_doc},
-    {"area", area, METH_VARARGS, area_doc},
-    {"oracle_area", oracle_area, METH_VARARGS, oracle_area_doc},
-    {"total", total, METH_VARARGS, total_doc},
-    {"difference", difference, METH_VARARGS, difference_doc},
+    {"influences", influences, METH_VARARGS, influences_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -62,10 +62,7 @@ static const struct entries OF(entries) = {
     .reach = OF(reach),
     .find = OF(find),
     .oracle = OF(oracle),
-    .area = OF(area),
-    .oracle_area = OF(oracle_area),
-    .total = OF(total),
-    .difference = OF(difference),
+    .influences = OF(influences),
 };
 
 #undef GOLDEN

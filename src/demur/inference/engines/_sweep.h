@@ -49,9 +49,13 @@ static inline vec OF(where)(mask chosen, vec yes, vec no) {
 }
 
 static inline int OF(any)(mask flags) {
-    int64_t some = 0;
-    for (int lane = 0; lane < WIDE; lane++) some |= flags[lane];
-    return some != 0;
+#if WIDE == 8
+    return _mm512_movepi64_mask((__m512i)flags) != 0;
+#elif WIDE == 4
+    return _mm256_movemask_pd((__m256d)flags) != 0;
+#else
+    return (flags[0] | flags[1]) != 0;
+#endif
 }
 
 /* Where a replicate is after a plateau: answers, their summed loss, twice both areas up to here, the mean loss. */
@@ -184,15 +188,11 @@ static inline int OF(answered)(const search *q, int64_t lane, double count) {
     return q->asked[lane] < q->questions && count >= q->needs[q->asked[lane] * q->replicates + lane];
 }
 
-static inline void OF(answer)(search *q, int64_t lane, int fields, const double *found) {
-    double *out = q->out + q->asked[lane]++ * q->replicates + lane;
-    for (int i = 0; i < fields; i++) out[i * q->questions * q->replicates] = found[i];
-}
-
-static inline void OF(answer_in_full)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
+static inline void OF(answer)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
     double found[] = {(double)step, here->count[lane], here->loss[lane], here->risk[lane], before->count[lane],
                       before->loss[lane], before->risk[lane], before->selective[lane], before->generalized[lane]};
-    OF(answer)(q, lane, sizeof found / sizeof *found, found);
+    double *out = q->out + q->asked[lane]++ * q->replicates + lane;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) out[i * (size_t)(q->questions * q->replicates)] = found[i];
 }
 
 /* Whether any lane's next question is answered before the next chunk of plateaus. */
@@ -202,53 +202,75 @@ static inline int OF(wanted)(const search *q, int64_t used, const double *next) 
     return some;
 }
 
-/* The first plateau with at least so many answers: which it is, the answers and their loss.
- * Chunks in which no replicate finds anything are not gone through.
+/* What is told of the steps that answer a question `here`: which they are, the answers and their loss; or, with scales,
+ * both risks there.
  */
-static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                      int64_t questions, const double *needs, double *out) {
+static inline void OF(tell)(const struct questions *q, int64_t question, int64_t first, int64_t n, mask here, const vec *there) {
+    double *out = q->out + question * q->replicates + first;
+    vec told[] = {there[0], there[1], there[2]};
+    if (q->scales != NULL) {
+        told[0] = there[2] / (there[1] * q->scales[0]);
+        told[1] = there[2] / OF(load_some)(q->scales + 1 + first, n);
+    }
+    for (int i = 0; i < (q->scales ? 2 : 3); i++, out += q->number * q->replicates)
+        OF(store_some)(out, OF(where)(here, told[i], OF(load_some)(out, n)), n);
+}
+
+/* The first plateau with at least so many answers. All lanes are asked a question together, in each chunk in which it is
+ * answered for some; chunks in which nothing is found are not gone through.
+ */
+static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
+                      const struct questions *q) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
-    vec counts[LONGEST_CHUNK + STRIDE], losses[LONGEST_CHUNK]; /* beyond the chunk, counts are without end */
-    EACH_GROUP(replicates) {
+    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK], there[3];
+    double found[3][WIDE];
+    EACH_GROUP(q->replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
-        search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
-        int64_t used = n < WIDE ? n : WIDE;
-        for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
-            if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
-            int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
+        vec start = (vec){0} - INFINITY, stop = start;
+        int64_t open = 0; /* the first question that is not answered for all yet */
+        for (int64_t step = 0; step < s->steps && open < q->number; step += chunk, start = stop) {
+            int64_t length = 0;
             vec count = OF(load)(from), loss = OF(load)(from + LANES);
-            for (int64_t i = 0; i < length; i++) {
-                OF(add)(s, lanes, step + i, &count, &loss);
-                counts[i] = count;
-                losses[i] = loss;
-            }
-            for (int64_t i = 0; i < STRIDE; i++) counts[length + i] = (vec){0} + INFINITY;
-            for (int64_t lane = 0; lane < used; lane++)
-                for (int64_t i = 0; OF(answered)(&q, lane, count[lane]);) {
-                    double need = q.needs[q.asked[lane] * replicates + lane];
-                    int64_t ahead = 0; /* comparisons are added, not branched on: how far it is cannot be foreseen */
-                    while (counts[i + STRIDE - 1][lane] < need) i += STRIDE;
-                    for (int64_t j = 0; j < STRIDE - 1; j++) ahead += counts[i + j][lane] < need;
-                    i += ahead;
-                    OF(answer)(&q, lane, 3, (double[]){(double)(step + i), counts[i][lane], losses[i][lane]});
+            stop = OF(load)(from += 5 * LANES);
+            for (int64_t question = open; question < q->number; question++) {
+                vec need = OF(load_some)(q->needs + question * q->replicates + first, n);
+                mask here = (need > start) & (need <= stop), place = {0};
+                if (!OF(any)(need <= stop)) break;
+                if (!OF(any)(need > stop)) open = question + 1;
+                if (!OF(any)(here)) continue;
+                for (; length < chunk && step + length < s->steps; length++) {
+                    OF(add)(s, lanes, step + length, &count, &loss);
+                    counts[length] = count, losses[length] = loss;
                 }
+                for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
+                place &= here; /* where it is not, any place will do */
+                for (int64_t lane = 0; lane < WIDE; lane++) {
+                    found[0][lane] = (double)(step + place[lane]);
+                    found[1][lane] = counts[place[lane]][lane];
+                    found[2][lane] = losses[place[lane]][lane];
+                }
+                for (int i = 0; i < 3; i++) there[i] = OF(load)(found[i]);
+                OF(tell)(q, question, first, n, here, there);
+            }
         }
-        for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < questions)
-                OF(answer)(&q, lane, 3, (double[]){(double)s->steps, from[lane], from[lane + LANES]});
+        there[0] = (vec){0} + (double)s->steps, there[1] = OF(load)(from);
+        there[2] = q->scales ? (vec){0} + NAN : OF(load)(from + LANES);
+        for (int64_t question = open; question < q->number; question++)
+            OF(tell)(q, question, first, n, OF(load_some)(q->needs + question * q->replicates + first, n) > stop, there);
     }
 }
 
 /* The same with the mean loss, and with what was before: answers, their loss and its mean, and twice both areas. */
-static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                     int64_t questions, const double *needs, double *out) {
+static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
+                     const struct questions *asked) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
     at path[LONGEST_CHUNK + 1]; /* before the chunk, and after each of its plateaus */
-    EACH_GROUP(replicates) {
+    EACH_GROUP(asked->replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
-        search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
+        search q = {.needs = asked->needs + first, .out = asked->out + first, .questions = asked->number,
+                    .replicates = asked->replicates};
         int64_t used = n < WIDE ? n : WIDE, length = 0;
         for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
             if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
@@ -259,12 +281,12 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replic
             for (int64_t lane = 0; lane < used; lane++)
                 for (int64_t i = 1; OF(answered)(&q, lane, path[length].count[lane]);) {
                     while (!OF(answered)(&q, lane, path[i].count[lane])) i++;
-                    OF(answer_in_full)(&q, lane, step + i - 1, path + i, path + i - 1);
+                    OF(answer)(&q, lane, step + i - 1, path + i, path + i - 1);
                 }
         }
         path[0] = OF(load_at)(from);
         for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < questions) OF(answer_in_full)(&q, lane, s->steps, path, path);
+            while (q.asked[lane] < asked->number) OF(answer)(&q, lane, s->steps, path, path);
     }
 }
 
@@ -305,257 +327,13 @@ static int OF(oracle)(const struct steps *s, const uint8_t *tiles, int64_t repli
     return 0;
 }
 
-/* From derivatives by cumulated sums, by_count[step] and by_loss[step], to influences of the clusters:
- * an answer at one step is at or above every later one, so that the derivatives are already summed from the last back.
- */
-static void OF(spread)(const struct steps *s, int64_t steps, const vec *by_count, const vec *by_loss, vec *influence) {
-    memset(influence, 0, sizeof(vec) * (size_t)s->clusters);
-    for (int64_t step = 0; step < steps; step++) {
-        vec each = by_count[step], loss = by_loss[step];
-        for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
-            vec *to = influence + s->cluster[i];
-            if (s->dense) *to = *to + s->count[i] * each + s->loss[i] * loss; /* two sums, as of two matrices */
-            else *to += each * s->count[i] + loss * s->loss[i];
-        }
-    }
-}
-
-/* Per unit: with what the number of units is worth to each cluster, and what the end is worth that moves with it; and
- * the sums of squares.
- */
-static void OF(finish)(const struct steps *s, const struct finish *f, const uint8_t *lanes, const vec *influence,
-                       int64_t replicates, int64_t first, int64_t n) {
-    vec by_units = OF(load_some)(f->by_units + first, n), scale = OF(load_some)(f->scale + first, n);
-    vec lift = {0}, factor = {0}, squares = {0}, part = {0};
-    if (f->moves != NULL) {
-        lift = OF(load_some)(f->lift + first, n);
-        factor = OF(load_some)(f->factor + first, n);
-    }
-    for (int64_t cluster = 0; cluster < s->clusters; cluster++) {
-        int64_t place = cluster * replicates + first;
-        vec value = (influence[cluster] + by_units * s->units[cluster]) / scale;
-        if (f->moves != NULL) value += lift * (OF(load_some)(f->moves + place, n) * factor);
-        OF(store_some)(f->out + place, value, n);
-        value = OF(weight)(lanes, (int32_t)cluster) * (value * value);
-        if (cluster % CLUSTER_BLOCK == 0) {
-            squares += part;
-            part = value;
-        } else part += value;
-    }
-    OF(store_some)(f->squares + first, squares + part, n);
-}
-
-/* Where the points of a line are in each replicate of a group, and what those at its ends are worth: see Line. */
-struct OF(ends) {
-    vec row[LINE_ROWS];
-    int64_t steps, from, to; /* how many steps count, and between which of them no lane is a special case */
-};
-#define ends struct OF(ends)
-
-/* -1 if a place is none of the table. */
-static inline int OF(ends_of)(const struct steps *s, const struct line *line, int64_t first, int64_t n, ends *e) {
-    for (int i = 0; i < LINE_ROWS; i++) e->row[i] = OF(load_some)(line->row[i] + first, n);
-    e->steps = 0, e->from = -1, e->to = s->steps;
-    for (int64_t lane = 0; lane < WIDE && lane < n; lane++) {
-        double place = e->row[PLACE][lane], begin = e->row[BEGIN][lane];
-        if (!(place >= 0 && place <= s->steps && begin >= 0 && begin <= s->steps)) return -1;
-        if ((int64_t)place + 1 > e->steps) e->steps = (int64_t)place + 1;
-        if ((int64_t)place < e->to) e->to = (int64_t)place;
-        if ((int64_t)begin > e->from) e->from = (int64_t)begin;
-    }
-    if (e->steps > s->steps) e->steps = s->steps;
-    return 0;
-}
-
-/* The height of the line at a step: a mean loss, which nothing has before a replicate begins, or a loss per unit. */
-static inline vec OF(height_at)(const ends *e, int64_t step, vec count, vec loss, const int selective) {
-    const vec zero = {0};
-    if (!selective) return loss / e->row[UNITS];
-    if (step >= e->from) return loss / count;
-    return OF(where)(count > zero, loss / OF(where)(count > zero, count, zero + 1.0), e->row[START]);
-}
-
-/* By the count up to a step, and by the loss up to it, where a lane may be at an end of its line. */
-static inline void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y, vec *slope, vec *each, const int selective) {
-    const vec zero = {0};
-    vec j = zero + (double)step;
-    mask inside = j < e->row[PLACE], left = j + 1.0 == e->row[PLACE], here = j == e->row[PLACE], held = x > zero;
-    *each = OF(where)(left, *each + e->row[LEFT_HEIGHT], *each);
-    *slope = OF(where)(left, *slope - e->row[LEFT_SLOPE], *slope);
-    *each = (vec)((inside & (mask)*each) | (here & (mask)e->row[AT_HEIGHT]));
-    *slope = (vec)((inside & (mask)*slope) | (here & (mask)e->row[AT_SLOPE]));
-    if (selective) {
-        *each = OF(where)(j == e->row[BEGIN], *each + e->row[EXTRA], *each);
-        *each = OF(where)(held, *each / OF(where)(held, x, zero + 1.0), *each);
-        *slope -= *each * (vec)(held & (mask)y);
-    } else *each /= e->row[UNITS];
-}
-
-/* Derivatives by the count and by the loss up to each step, summed from the last step back: by_count and by_loss, which
- * first hold positions and heights of the points. Of whole numbers, whose sums are exact, each point can be
- * had `back` from the next one.
- */
-static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const ends *e, vec *by_count, vec *by_loss,
-                              const int selective, const int back) {
-    const vec zero = {0};
-    vec count = zero, loss = zero + s->nothing, sum = zero, lost = zero;
-    for (int64_t step = 0; step < e->steps; step++) {
-        OF(add)(s, lanes, step, &count, &loss);
-        if (back) continue;
-        by_count[step] = count;
-        by_loss[step] = OF(height_at)(e, step, count, loss, selective);
-    }
-    vec x = count, y = e->steps ? OF(height_at)(e, e->steps - 1, count, loss, selective) : zero;
-    vec next_x = e->row[END], next_y = e->row[HEIGHT];
-    for (int64_t step = e->steps - 1; step >= 0; step--) {
-        vec before_x = zero, before_y = e->row[START];
-        if (step && back) {
-            OF(subtract)(s, lanes, step, &count, &loss);
-            before_x = count;
-            before_y = OF(height_at)(e, step - 1, count, loss, selective);
-        } else if (step) {
-            before_x = by_count[step - 1];
-            before_y = by_loss[step - 1];
-        }
-        if (step > e->from && step + 1 < e->to) {
-            vec each = (next_x - before_x) * 0.5, slope = (next_y - before_y) * -0.5;
-            each /= selective ? x : e->row[UNITS];
-            lost += each;
-            sum += selective ? slope - each * y : slope;
-        } else {
-            mask inside = zero + (double)(step + 1) < e->row[PLACE];
-            vec each = (OF(where)(inside, next_x, e->row[END]) - before_x) * 0.5;
-            vec slope = (OF(where)(inside, next_y, e->row[HEIGHT]) - before_y) * -0.5;
-            OF(slopes_at_ends)(e, step, x, y, &slope, &each, selective);
-            lost += each;
-            sum += slope;
-        }
-        by_count[step] = sum;
-        by_loss[step] = lost;
-        next_x = x, next_y = y;
-        x = before_x, y = before_y;
-    }
-}
-
-/* Influences on an area up to a cut: see influence.py for the derivatives. `scratch` holds 2 * steps + clusters vectors.
- * -1 if a place is none of the table.
- */
-static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replicates, const struct line *line,
-                    const struct finish *f, double *scratch) {
-    vec *by_count = (vec *)scratch, *by_loss = by_count + s->steps, *influence = by_loss + s->steps;
-    int back = s->whole && s->entries <= 2 * s->steps; /* of steps with many entries, it is less to keep the points */
-    EACH_GROUP(replicates) {
-        const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        ends e;
-        if (OF(ends_of)(s, line, first, n, &e) < 0) return -1;
-        if (line->selective && back) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
-        else if (line->selective) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 0);
-        else if (back) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
-        else OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 0);
-        OF(spread)(s, e.steps, by_count, by_loss, influence);
-        OF(finish)(s, f, lanes, influence, replicates, first, n);
-    }
-    return 0;
-}
-
-/* Influences on the selective area of the oracle order: see influence.py. -1 if a table is too short. */
-static int OF(oracle_area)(const struct steps *s, const uint8_t *tiles, int64_t replicates, const struct levels *v,
-                           const struct finish *f, double *scratch) {
-    const vec zero = {0};
-    const double *level = v->loss, *harmonic = v->harmonic, *trigamma = v->trigamma;
-    vec *x = (vec *)scratch, *y = x + s->steps, *influence = y + s->steps;
-    EACH_GROUP(replicates) {
-        const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        if (!OF(within)(s, lanes, v)) return -1;
-        vec count = zero, loss = zero + s->nothing;
-        for (int64_t step = 0; step < s->steps; step++) {
-            OF(add)(s, lanes, step, &count, &loss);
-            x[step] = count;
-            y[step] = loss;
-        }
-        vec by_count = zero, by_loss = zero, next_below = zero, next_rise = zero;
-        for (int64_t step = s->steps - 1; step >= 0; step--) {
-            vec here = x[step], before = step ? x[step - 1] : zero, total = step ? y[step - 1] : zero, rise, slow;
-            for (int lane = 0; lane < WIDE; lane++) {
-                rise[lane] = harmonic[(int64_t)here[lane]] - harmonic[(int64_t)before[lane]];
-                slow[lane] = trigamma[(int64_t)here[lane]];
-            }
-            vec below = total - level[step] * before, each = level[step] + below * slow, lost;
-            if (step + 1 < s->steps) {
-                each -= level[step + 1] * (1.0 + next_rise) + next_below * slow;
-                lost = next_rise;
-            } else {
-                vec answered = OF(where)(here > zero + 1.0, here, zero + 1.0);
-                each += y[step] / (2.0 * (answered * answered));
-                lost = zero - 1.0 / (2.0 * answered);
-            }
-            by_count += each;
-            by_loss += lost;
-            next_below = below;
-            next_rise = rise;
-            x[step] = by_count;
-            y[step] = by_loss;
-        }
-        OF(spread)(s, s->steps, x, y, influence);
-        OF(finish)(s, f, lanes, influence, replicates, first, n);
-    }
-    return 0;
-}
-
-/* Add what the clusters have so far, so many clusters at a time, as cluster_sums in table.py. */
-static inline void OF(add_up)(double *part, vec value, int64_t cluster, int64_t n) {
-    if (cluster % CLUSTER_BLOCK) value += OF(load_some)(part, n);
-    OF(store_some)(part, value, n);
-}
-
-static inline void OF(add_parts)(const double *part, int64_t cluster, int64_t clusters, int64_t replicates, double *out) {
-    if (cluster % CLUSTER_BLOCK == CLUSTER_BLOCK - 1 || cluster == clusters - 1)
-        for (int64_t i = 0; i < replicates; i++) out[i] += part[i];
-}
-
-/* Sums over the clusters of each replicate, of influences or of their squares, a cluster drawn twice counted twice.
- * out[replicate], part[replicate].
- */
-static void OF(total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
-                      double *part, double *out) {
-    for (int64_t i = 0; i < replicates; i++) out[i] = 0;
-    for (int64_t cluster = 0; cluster < clusters; cluster++, influence += replicates) {
-        EACH_GROUP(replicates) {
-            vec drawn = OF(weight)(tiles + block * clusters * LANES + lane0, (int32_t)cluster);
-            vec value = OF(load_some)(influence + first, n);
-            OF(add_up)(part + first, drawn * (squared ? value * value : value), cluster, n);
-        }
-        OF(add_parts)(part, cluster, clusters, replicates, out);
-    }
-}
-
-/* Influences on a difference or a quotient, (a - times b) / over, and their squares as above: out[cluster][replicate],
- * squares[replicate], part[replicate]. a and b are like out, or have one number for each cluster.
- */
-static void OF(difference)(const uint8_t *tiles, const struct difference *d, double *part) {
-    int64_t replicates = d->replicates;
-    const double *a = d->a, *b = d->b;
-    double *out = d->out;
-    for (int64_t i = 0; i < replicates; i++) d->squares[i] = 0;
-    for (int64_t cluster = 0; cluster < d->clusters; cluster++, out += replicates) {
-        EACH_GROUP(replicates) {
-            const vec zero = {0};
-            vec drawn = OF(weight)(tiles + block * d->clusters * LANES + lane0, (int32_t)cluster);
-            vec value = d->by_cluster ? zero + b[cluster] : OF(load_some)(b + first, n);
-            if (d->times != NULL) value = OF(load_some)(d->times + first, n) * value;
-            value = (d->by_cluster ? zero + a[cluster] : OF(load_some)(a + first, n)) - value;
-            if (d->over != NULL) value /= OF(load_some)(d->over + first, n);
-            OF(store_some)(out + first, value, n);
-            OF(add_up)(part + first, drawn * (value * value), cluster, n);
-        }
-        OF(add_parts)(part, cluster, d->clusters, replicates, d->squares);
-        if (!d->by_cluster) a += replicates, b += replicates;
-    }
-}
+#include "_influences.h"
 
 #undef vec
 #undef mask
 #undef at
 #undef search
 #undef ends
+#undef stretch
+#undef sheaf
 #undef EACH_GROUP

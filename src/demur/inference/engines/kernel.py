@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 LANES = 16
 MISSING: str | None = None  # why there is no kernel
-_INTERFACE = 3  # what this module expects of the compiled one: the number in _kernel.c changes with it
+_INTERFACE = 4  # what this module expects of the compiled one: the number in _kernel.c changes with it
 
 try:
     import demur.inference.engines._kernel as _kernel  # noqa: PLR0402  (`from` does not tell missing from broken)

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demur.inference.engines import _kernel
 from demur.inference.engines.kernel import LANES, Kernel
+from demur.inference.engines.nodes import Nodes, batches, in_order
 from demur.quantities.numpy_sweep import Curves
-from demur.quantities.slopes import Finish, Line, harmonic_tables
+from demur.quantities.slopes import Influence, OfSweep, harmonic_tables
 from demur.quantities.sweep import Oracle
 from demur.quantities.table import Entries, Table
 from demur.types import Floats, Indices
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LARGEST = 255
 _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
-_REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
+_REACHED, _RISKS, _POINTS = 3, 2, 9  # how much it tells of a plateau that is found
 _NONE = np.zeros(0)
 
 
@@ -143,11 +143,15 @@ class KernelSweep:
         """How many plateaus the kernel goes through again to find a point."""
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
-    def _call(self, function: Callable[..., None], entries: Entries | None, option: int, *arrays: Floats) -> None:
+    def steps(self, entries: Entries) -> Steps:
+        """The plateaus or the levels of the table, as the kernel has them."""
+        return self.tiles.prepared.steps(self.table, entries)
+
+    def _call(self, function: Callable[..., None], entries: Entries | None, option: int, *arrays: Any) -> None:
         """Call the kernel about these replicates, and the plateaus or levels of the table."""
-        prepared, drawn = self.tiles.prepared, self.tiles.bytes
-        steps = None if entries is None else prepared.steps(self.table, entries)
-        function(prepared.kernel.number, steps, drawn, self.table.clusters, self.tiles.replicates, option, *arrays)
+        number, drawn = self.tiles.prepared.kernel.number, self.tiles.bytes
+        steps = None if entries is None else self.steps(entries)
+        function(number, steps, drawn, self.table.clusters, self.tiles.replicates, option, *arrays)
 
     @cached_property
     def _swept(self) -> Floats:
@@ -192,94 +196,55 @@ class KernelSweep:
     def oracle(self) -> Oracle:
         """The same losses in the oracle order."""
         sums = np.empty((4, self.tiles.replicates))
-        levels = self.table.level_loss, self._harmonic_tables
+        levels = self.table.level_loss, self.harmonic_tables
         self._call(_kernel.oracle, self.table.levels, 0, *levels, sums)
         return Oracle(*sums)
 
     @property
-    def _harmonic_tables(self) -> Floats:
+    def harmonic_tables(self) -> Floats:
+        """Of the numbers of answers that there are, at least."""
         return self.tiles.prepared.harmonic_tables(float(self.answered.max(initial=0)))
 
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of a whole number that each of them has."""
         sums = np.empty(self.tiles.replicates)
-        self._call(_kernel.sums, None, 0, _in_order(by_cluster), sums)
+        self._call(_kernel.sums, None, 0, in_order(by_cluster), sums)
         return sums
 
     def reached(self, needs: Floats) -> ReachedByKernel:
         """The first plateaus with at least `needs` answers."""
-        return ReachedByKernel(*self._found(needs, _REACHED))
+        return ReachedByKernel(*self._found(needs, _NONE, _REACHED))
+
+    def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
+        """Both risks there."""
+        found: Floats = self._found(needs, np.append(divisor, scale), _RISKS)
+        return found
 
     def points(self, needs: Floats) -> PointsByKernel:
         """The same, with what was before them."""
-        return PointsByKernel(*self._found(needs, _POINTS))
+        return PointsByKernel(*self._found(needs, _NONE, _POINTS))
 
-    def _found(self, needs: Floats, wanted: int) -> Any:
+    def _found(self, needs: Floats, scales: Floats, wanted: int) -> Any:
         found = np.empty((wanted, *needs.shape))
-        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, _in_order(needs), found)
+        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), scales, found)
         return found
 
-    def influence(self, line: Line, finish: Finish) -> Floats:
-        """Influences of the clusters on the area under a line."""
-        entries = self.table.levels if line.of_oracle else self.table.plateaus
-        moves = _NONE if finish.moves is None else _in_order(finish.moves)
-        rows = _stacked(line[3:], self.tiles.replicates)
-        influence, squares = self._influence()
-        unit = self._finish(finish)
-        self._call(_kernel.area, entries, line.selective, rows, unit, moves, influence, squares)
-        return self._known(influence, squares)
-
-    def influence_on_oracle(self, finish: Finish) -> Floats:
-        """Influences of the clusters on the summed risks of the oracle order."""
-        influence, squares = self._influence()
-        levels = self.table.level_loss, self._harmonic_tables
-        unit = self._finish(finish)
-        self._call(_kernel.oracle_area, self.table.levels, 0, *levels, unit, _NONE, influence, squares)
+    def influence(self, described: OfSweep) -> Floats:
+        """Influences of the clusters."""
+        influence, nodes = np.empty((self.table.clusters, self.tiles.replicates)), Nodes()
+        nodes.add(described)
+        self._evaluate(nodes, influence)
         return influence
 
-    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
-        """Influences (a − times · b) / over."""
-        influence, squares = self._influence()
-        arrays = (_NONE if each is None else _in_order(each) for each in (a, b, times, over))
-        self._call(_kernel.difference, None, a.ndim == 1, *arrays, influence, squares)
-        return self._known(influence, squares)
+    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
+        """Sums of squares over the clusters of each replicate."""
+        parts, found = batches(influences, self.table.clusters), dict[int, Floats]()
+        for nodes in parts:
+            found |= zip(nodes.place, self._evaluate(nodes, _NONE), strict=True)
+        return [found[id(each)] for each in influences]
 
-    def _influence(self) -> tuple[Floats, Floats]:
-        """Room for influences, and for the sums of their squares."""
-        return np.empty((self.table.clusters, self.tiles.replicates)), np.empty(self.tiles.replicates)
-
-    def _finish(self, finish: Finish) -> Floats:
-        lift, factor = (1.0 if each is None else each for each in (finish.lift, finish.factor))
-        return _stacked((finish.by_units, finish.scale, lift, factor), self.tiles.replicates)
-
-    @cached_property
-    def _squares(self) -> dict[int, tuple[Any, Floats]]:
-        return {}
-
-    def _known(self, influence: Floats, squares: Floats) -> Floats:
-        """The influences, which nobody may change: the sums of their squares are known."""
-        influence.flags.writeable = False
-        self._squares[id(influence)] = ref(influence), squares
-        return influence
-
-    def total(self, influence: Floats, *, squared: bool) -> Floats:
-        """Sums over the clusters of each replicate."""
-        same, squares = self._squares.get(id(influence), (lambda: None, _NONE))
-        if squared and same() is influence:
-            return squares
-        sums = np.empty(self.tiles.replicates)
-        self._call(_kernel.total, None, squared, _in_order(influence), sums)
-        return sums
-
-
-def _stacked(vectors: Sequence[Any], replicates: int) -> Floats:
-    """A row for each vector."""
-    rows = np.empty((len(vectors), replicates))
-    for row, vector in zip(rows, vectors, strict=True):
-        row[:] = vector
-    return rows
-
-
-def _in_order(values: Floats) -> Floats:
-    """The same numbers, as the kernel reads them."""
-    return np.ascontiguousarray(values, np.float64)
+    def _evaluate(self, nodes: Nodes, influence: Floats) -> Floats:
+        """The sums of squares of all nodes; the influences of the last one are written down if there is room given."""
+        squares = np.empty((len(nodes.made), self.tiles.replicates))
+        self._call(_kernel.influences, None, 0, squares, influence, nodes.made)
+        return squares
