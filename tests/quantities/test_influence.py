@@ -26,7 +26,7 @@ def ones(view):
 
 
 def standard_errors(name, sample):
-    return errors_of_squares(sample.squares(Measure.of(name).influence(sample)), len(sample.weights))
+    return errors_of_squares(sample.squares([Measure.of(name).influence(sample)])[0], len(sample.weights))
 
 
 def area(points, start, end):

@@ -172,7 +172,7 @@ def _entries(own: Range, kind: str, rows: slice) -> tuple[Indices, Indices, Floa
     return cluster, step.astype(np.intp), count.astype(np.float64), loss.astype(np.float64)
 
 
-class Area(NamedTuple):
+class RangeArea(NamedTuple):
     """Influences on an area: what a count and a loss at each step are worth, and how sums by cluster become them."""
 
     kind: str
@@ -186,7 +186,7 @@ class Area(NamedTuple):
     factor: Floats | None
 
 
-class Apart(NamedTuple):
+class RangeApart(NamedTuple):
     """(a − times · b) / over, of influences or of a number for each cluster, by its name."""
 
     a: Any
@@ -256,7 +256,7 @@ def _evaluated(own: Range, influence: Any, rows: slice, some: slice) -> Floats:
         return np.asarray(own.load(influence)[rows][:, None])
     if isinstance(influence, Less):
         return _evaluated(own, influence.of, rows, some) - influence.number[some]
-    if isinstance(influence, Apart):
+    if isinstance(influence, RangeApart):
         a, b = (_evaluated(own, each, rows, some) for each in influence[:2])
         apart = a - (b if influence.times is None else influence.times[some] * b)
         return apart if influence.over is None else apart / influence.over[some]

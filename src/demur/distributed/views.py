@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from demur.distributed import ranges
-from demur.distributed.ranges import Apart, Area, Draw, Less, Total
+from demur.distributed.ranges import Draw, Less, RangeApart, RangeArea, Total
 from demur.errors import UserError
 from demur.inference.views import CurveView
 from demur.quantities import slopes
@@ -171,23 +172,24 @@ class _RangeSweep(NumpySweep):
     def _named(self, influence: Influence) -> Any:
         """The influence as the workers are asked for it."""
         if isinstance(influence, slopes.Apart):
-            return Apart(self._named(influence.a), self._named(influence.b), influence.times, influence.over)
+            return RangeApart(self._named(influence.a), self._named(influence.b), influence.times, influence.over)
         if not isinstance(influence, OfSweep):
             return "units" if influence is self.table.cluster_units else "answers"
-        if id(influence) not in self._areas:
-            self._areas[id(influence)] = influence, self._area(influence)
-        return self._areas[id(influence)][1]
+        if influence not in self._areas:
+            self._areas[influence] = self._area(influence)
+        return self._areas[influence]
 
     @cached_property
-    def _areas(self) -> dict[int, tuple[OfSweep, Any]]:
-        return {}
+    def _areas(self) -> WeakKeyDictionary[OfSweep, Any]:
+        # Weak, as an influence holds its sweep: in a cycle the workers would be kept until garbage is collected.
+        return WeakKeyDictionary()
 
     def _area(self, described: OfSweep) -> Any:
         (entries, by_count, by_loss), finish = self.slopes(described), described.finish
         moves = None if finish.moves is None else self._named(finish.moves)
         kind = "levels" if entries is self.table.levels else "plateaus"
         rows = finish.by_units, finish.scale, finish.lift, moves, finish.factor
-        area = Area(kind, entries.dense, by_count, by_loss, *rows)
+        area = RangeArea(kind, entries.dense, by_count, by_loss, *rows)
         if isinstance(described, OracleRisks):
             return Less(area, self._total(area, 1)[0] / described.drawn)
         return area
