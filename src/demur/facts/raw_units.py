@@ -72,7 +72,8 @@ class RawUnits:
     `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
     Where a table gives losses, there are no `truth` and `prediction`. Truths and predictions that are texts are the
     numbers of their `labels`. `abstained` says who abstained, whatever else is given. `probabilities` are the signals
-    that are declared to be one. Items that nobody named are `numbered` within their clusters.
+    that are declared to be one. Items that nobody named are `numbered` within their clusters. Of a
+    `part` of the data it may be that nothing succeeded.
     """
 
     clusters: Sequence[ClusterId]
@@ -93,6 +94,7 @@ class RawUnits:
     repeats: Repeats | None = None
     probabilities: tuple[str, ...] = ()
     numbered: bool = False
+    part: bool = False
 
     @property
     def given(self) -> Column:

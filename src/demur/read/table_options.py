@@ -18,7 +18,8 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 class TableOptions:
     """How a table is to be read, besides its columns and its instrument.
 
-    `group` says which columns hold labels of groups, by the names of the groups; COLUMN:18,40,65 cuts numbers.
+    `group` says which columns hold labels of groups, by the names of the groups; COLUMN:18,40,65 cuts numbers. `part`,
+    which nobody types, says that it is one of several tables, in which it may be that nothing succeeded.
     """
 
     score_range: tuple[float, float] | None = None
@@ -29,6 +30,7 @@ class TableOptions:
     group: Mapping[str, str] | None = None
     repeats: str = "units"
     probability: tuple[str, ...] = ()
+    part: bool = False
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:
