@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -23,6 +23,7 @@ from demur.files.strict_json import fingerprint, shown_path
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
+from demur.read.tables import format_of
 from demur.summaries.bins import MOST
 from demur.summaries.file import content, read_summary
 from demur.summaries.mark import is_summary
@@ -66,7 +67,7 @@ def summarized(path: str | Path, reading: PartReading) -> Summary:
         experiments=[reading.experiment],
         instrument=reading.instrument,
         columns=reading.columns,
-        options=reading.options,
+        options=replace(reading.options, part=True) if format_of(path) else reading.options,
     )
     with located(path):
         if len(systems) > 1:
@@ -91,7 +92,7 @@ def summarize(
     if reading != PartReading("default") and all(map(is_summary, parts)):
         raise UserError("summaries take no options for reading: these are for parts that are tables or run files")
     summaries = workers.each(partial(summarized, reading=reading), [*parts], progress)
-    return merged(summaries, parts)
+    return merged(summaries, parts) if len(summaries) > 1 else summaries[0]
 
 
 def read_folders(
@@ -113,7 +114,7 @@ def read_folders(
             continue
         with Workers(options["workers"]) as workers:
             summary = summarize(folder.parts, reading, workers, options.get("progress"))
-        entries[index] = folder.name, summary.items(_source(folder, summary.about.parts))
+        entries[index] = folder.name, summary.facts(_source(folder, summary.about.parts))
 
 
 def _source(folder: Folder, parts: Sequence[str]) -> Source:

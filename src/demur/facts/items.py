@@ -94,7 +94,7 @@ class Items:
     def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
         """Check every unit, and sort the units."""
         clusters = Codes.of(raw.clusters)
-        if not len(clusters):
+        if not len(clusters) and not (raw.part and raw.failed):
             raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
         cluster_ids, rank = _ranked(clusters.values)
         item_names, item = _numbered_items(raw)

@@ -71,7 +71,7 @@ class RawUnits:
     If `instrument` is None, items have the names of the table, and any integer is a score. A table of losses has no
     `truth` and `prediction`. Truths and predictions that are texts are indices of `labels`. `abstained`, if given,
     decides which units abstained. `probabilities` are the signals declared as such. If `numbered`, items have no names,
-    and are numbered within their clusters.
+    and are numbered within their clusters. In a `part` of the data nothing need have succeeded.
     """
 
     clusters: Sequence[ClusterId]
@@ -92,6 +92,7 @@ class RawUnits:
     repeats: Repeats | None = None
     probabilities: tuple[str, ...] = ()
     numbered: bool = False
+    part: bool = False
 
     @property
     def given(self) -> Column:

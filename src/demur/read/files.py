@@ -115,7 +115,7 @@ class _InputReading:
             for name in self.options.group or ():
                 raise UserError(f"{data}: a summary knows its groups by their names alone: --group {shown(name)}")
             summary, source = read_summary(data)
-            return [self.without_options(summary.items(source), f"{data}: a summary has")]
+            return [self.without_options(summary.facts(source), f"{data}: a summary has")]
         check_foreign(data)
         return self.table(data) if format_of(data) else [self.run(data, files)]
 

@@ -170,7 +170,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
     if rows.is_repeated or options.repeats != "units":
         raw = replace(raw, repeats=Repeats(options.repeats, len(rows.items), int(rows.failed.sum())))
-    return raw
+    return replace(raw, part=options.part)
 
 
 def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:

@@ -18,7 +18,8 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 class TableOptions:
     """Options for reading a table, besides its columns and its instrument.
 
-    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers.
+    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers. `part` is set for one
+    of several tables, in which nothing need have succeeded; no command has an option for it.
     """
 
     score_range: tuple[float, float] | None = None
@@ -29,6 +30,7 @@ class TableOptions:
     group: Mapping[str, str] | None = None
     repeats: str = "units"
     probability: tuple[str, ...] = ()
+    part: bool = False
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:

@@ -46,6 +46,8 @@ def _largest(about: About) -> float | None:
 def merged(parts: Sequence[Summary], names: Sequence[object]) -> Summary:
     """One summary of all units; `names` are what the parts are called in a message."""
     check_alike([part.about for part in parts], names)
+    if not any(len(part.ids) for part in parts):
+        raise UserError(f"nothing to evaluate: no {parts[0].about.noun} succeeded in any part")
     if len(parts) == 1:
         return parts[0]
     ids, failed = (Ids.union([getattr(part, name) for part in parts]) for name in ("ids", "failed"))

@@ -109,11 +109,11 @@ class Summary:
         ranges = zip(self.columns, self.sizes, strict=True)
         good = (
             len(lengths) == 1
-            and len(self.count) > 0
+            and (len(self.count) > 0 or len(self.failed) > 0)
             and len(self.digests) == len(self.ids)
-            and all(column.dtype.kind == "u" and int(column.max()) < size for column, size in ranges)
+            and all(column.dtype.kind == "u" and int(column.max(initial=0)) < max(size, 1) for column, size in ranges)
             and self.count.dtype.kind == "u"
-            and int(self.count.min()) > 0
+            and int(self.count.min(initial=1)) > 0
             and all(_ascending(values, "f") for values in self.values.values())
             and _ascending(self.losses, "i")
             and bool((np.bincount(self.columns[0], minlength=len(self.ids)) > 0).all())
@@ -122,6 +122,12 @@ class Summary:
         )
         if not good:
             raise UserError("its numbers do not hold together; summarize its parts anew")
+
+    def facts(self, source: Source | None = None) -> Items:
+        """The facts, unless nothing succeeded, as may be in one part of several."""
+        if not len(self.count):
+            raise UserError(f"nothing to evaluate: no {self.about.noun} succeeded ({len(self.failed)} failed)")
+        return self.items(source)
 
     def items(self, source: Source | None = None) -> Items:
         """The facts, a row for each entry."""

@@ -145,8 +145,10 @@ def converted(value: Fraction, ways: tuple[str, str], quantity: str, known: Know
     Fraction(3775, 9)
     """
     bridges = [bridge_of(name, quantity) for name in ways]
+    if ways[0] == ways[1]:
+        return value
     (factor, added), (other, more) = (_parts(bridge, name, known) for bridge, name in zip(bridges, ways, strict=True))
-    return value if ways[0] == ways[1] else (value - added) / factor * other + more
+    return (value - added) / factor * other + more
 
 
 def _parts(bridge: Bridge, name: str, known: KnownOfAnswers) -> tuple[Fraction, Fraction]:
