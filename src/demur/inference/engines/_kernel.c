@@ -16,6 +16,7 @@
 
 #define INTERFACE 4 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
+#define ASKED_AT_ONCE 64 /* questions */
 #define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
 #define WIDEST 64 /* bytes in a vector of any instruction set */
 #define MOST_ARRAYS 8

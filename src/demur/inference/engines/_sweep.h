@@ -202,75 +202,95 @@ static inline int OF(wanted)(const search *q, int64_t used, const double *next) 
     return some;
 }
 
-/* What is told of the steps that answer a question `here`: which they are, the answers and their loss; or, with scales,
- * both risks there.
+/* Questions that the lanes of a group are asked together, and the steps that answer them: which they are, the answers up to
+ * there and their loss.
  */
-static inline void OF(tell)(const struct questions *q, int64_t question, int64_t first, int64_t n, mask here, const vec *there) {
-    double *out = q->out + question * q->replicates + first;
-    vec told[] = {there[0], there[1], there[2]};
-    if (q->scales != NULL) {
-        told[0] = there[2] / (there[1] * q->scales[0]);
-        told[1] = there[2] / OF(load_some)(q->scales + 1 + first, n);
+struct OF(asked) {
+    int64_t number;
+    vec need[ASKED_AT_ONCE], place[ASKED_AT_ONCE], count[ASKED_AT_ONCE], loss[ASKED_AT_ONCE];
+};
+#define asked struct OF(asked)
+
+/* Answers from one chunk of steps, for the lanes that have them in it; from which question on some have them later. */
+static inline int64_t OF(ask)(asked *a, int64_t open, int64_t step, int64_t length, const vec *counts, const vec *losses,
+                              vec start) {
+    vec stop = counts[length - 1];
+    for (int64_t question = open; question < a->number && OF(any)(a->need[question] <= stop); question++) {
+        vec need = a->need[question];
+        mask here = (need > start) & (need <= stop), place = {0};
+        double count[WIDE], loss[WIDE];
+        if (!OF(any)(need > stop)) open = question + 1;
+        for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
+        place &= here; /* where it is not, any place will do */
+        for (int64_t lane = 0; lane < WIDE; lane++) {
+            count[lane] = counts[place[lane]][lane];
+            loss[lane] = losses[place[lane]][lane];
+        }
+        a->place[question] = OF(where)(here, (double)step + __builtin_convertvector(place, vec), a->place[question]);
+        a->count[question] = OF(where)(here, OF(load)(count), a->count[question]);
+        a->loss[question] = OF(where)(here, OF(load)(loss), a->loss[question]);
     }
-    for (int i = 0; i < (q->scales ? 2 : 3); i++, out += q->number * q->replicates)
-        OF(store_some)(out, OF(where)(here, told[i], OF(load_some)(out, n)), n);
+    return open;
 }
 
-/* The first plateau with at least so many answers. All lanes are asked a question together, in each chunk in which it is
- * answered for some; chunks in which nothing is found are not gone through.
- */
-static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
-                      const struct questions *q) {
-    int64_t chunks = (s->steps + chunk - 1) / chunk;
-    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK], there[3];
-    double found[3][WIDE];
-    EACH_GROUP(q->replicates) {
-        const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
-        vec start = (vec){0} - INFINITY, stop = start;
-        int64_t open = 0; /* the first question that is not answered for all yet */
-        for (int64_t step = 0; step < s->steps && open < q->number; step += chunk, start = stop) {
-            int64_t length = 0;
-            vec count = OF(load)(from), loss = OF(load)(from + LANES);
-            stop = OF(load)(from += 5 * LANES);
-            for (int64_t question = open; question < q->number; question++) {
-                vec need = OF(load_some)(q->needs + question * q->replicates + first, n);
-                mask here = (need > start) & (need <= stop), place = {0};
-                if (!OF(any)(need <= stop)) break;
-                if (!OF(any)(need > stop)) open = question + 1;
-                if (!OF(any)(here)) continue;
-                for (; length < chunk && step + length < s->steps; length++) {
-                    OF(add)(s, lanes, step + length, &count, &loss);
-                    counts[length] = count, losses[length] = loss;
-                }
-                for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
-                place &= here; /* where it is not, any place will do */
-                for (int64_t lane = 0; lane < WIDE; lane++) {
-                    found[0][lane] = (double)(step + place[lane]);
-                    found[1][lane] = counts[place[lane]][lane];
-                    found[2][lane] = losses[place[lane]][lane];
-                }
-                for (int i = 0; i < 3; i++) there[i] = OF(load)(found[i]);
-                OF(tell)(q, question, first, n, here, there);
-            }
+/* What is told of the steps: which they are, the answers and their loss; or, with scales, both risks there. */
+static inline void OF(tell)(const struct questions *q, const asked *a, int64_t from, int64_t first, int64_t n, double steps) {
+    int64_t apart = q->number * q->replicates;
+    for (int64_t i = 0; i < a->number; i++) {
+        double *out = q->out + (from + i) * q->replicates + first;
+        if (q->scales != NULL) {
+            vec loss = OF(where)(a->place[i] < steps, a->loss[i], (vec){0} + NAN);
+            OF(store_some)(out, loss / (a->count[i] * q->scales[0]), n);
+            OF(store_some)(out + apart, loss / OF(load_some)(q->scales + 1 + first, n), n);
+        } else {
+            OF(store_some)(out, a->place[i], n);
+            OF(store_some)(out + apart, a->count[i], n);
+            OF(store_some)(out + 2 * apart, a->loss[i], n);
         }
-        there[0] = (vec){0} + (double)s->steps, there[1] = OF(load)(from);
-        there[2] = q->scales ? (vec){0} + NAN : OF(load)(from + LANES);
-        for (int64_t question = open; question < q->number; question++)
-            OF(tell)(q, question, first, n, OF(load_some)(q->needs + question * q->replicates + first, n) > stop, there);
     }
 }
+
+/* The first plateau with at least so many answers. Chunks in which nothing is found are not gone through. */
+static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
+                      const struct questions *q) {
+    int64_t chunks = (s->steps + chunk - 1) / chunk, width = 5 * LANES;
+    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK];
+    asked a;
+    for (int64_t some = 0; some < q->number; some += ASKED_AT_ONCE) EACH_GROUP(q->replicates) {
+        const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
+        const double *from = state + block * (chunks + 1) * width + lane0;
+        a.number = q->number - some < ASKED_AT_ONCE ? q->number - some : ASKED_AT_ONCE;
+        for (int64_t i = 0; i < a.number; i++) {
+            a.need[i] = OF(load_some)(q->needs + (some + i) * q->replicates + first, n);
+            a.place[i] = (vec){0} + (double)s->steps;
+            a.count[i] = OF(load)(from + chunks * width);
+            a.loss[i] = OF(load)(from + chunks * width + LANES);
+        }
+        for (int64_t step = 0, open = 0; step < s->steps && open < a.number; step += chunk, from += width) {
+            vec count = OF(load)(from), loss = OF(load)(from + LANES), start = step ? count : count - INFINITY;
+            if (!OF(any)(a.need[open] <= OF(load)(from + width))) continue;
+            int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
+            for (int64_t i = 0; i < length; i++) {
+                OF(add)(s, lanes, step + i, &count, &loss);
+                counts[i] = count, losses[i] = loss;
+            }
+            open = OF(ask)(&a, open, step, length, counts, losses, start);
+        }
+        OF(tell)(q, &a, some, first, n, (double)s->steps);
+    }
+}
+#undef asked
 
 /* The same with the mean loss, and with what was before: answers, their loss and its mean, and twice both areas. */
 static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk, const double *state,
-                     const struct questions *asked) {
+                     const struct questions *to) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
     at path[LONGEST_CHUNK + 1]; /* before the chunk, and after each of its plateaus */
-    EACH_GROUP(asked->replicates) {
+    EACH_GROUP(to->replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
-        search q = {.needs = asked->needs + first, .out = asked->out + first, .questions = asked->number,
-                    .replicates = asked->replicates};
+        search q = {.needs = to->needs + first, .out = to->out + first, .questions = to->number,
+                    .replicates = to->replicates};
         int64_t used = n < WIDE ? n : WIDE, length = 0;
         for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
             if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
@@ -286,7 +306,7 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk,
         }
         path[0] = OF(load_at)(from);
         for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < asked->number) OF(answer)(&q, lane, s->steps, path, path);
+            while (q.asked[lane] < to->number) OF(answer)(&q, lane, s->steps, path, path);
     }
 }
 
