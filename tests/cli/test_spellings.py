@@ -8,7 +8,7 @@ import typer
 
 from commands import COMMAND, demur
 from demur import Minus, load
-from demur.cli.app import present_spelling
+from demur.cli import present_spelling
 from demur.cli.study import SCHEMAS
 from demur.simulate.runs import simulated_run
 from golden_runs import GOLDEN

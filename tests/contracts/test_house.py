@@ -12,7 +12,7 @@ import pytest
 
 import demur
 from commands import demur as in_process
-from demur.cli.app import MODULES
+from demur.cli import MODULES
 from demur.cli.commands import app
 
 ROOT = Path(__file__).parents[2]

@@ -3,9 +3,28 @@
 import gc
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 
 _GC_THRESHOLD = 100_000  # a command makes few reference cycles, and the usual threshold takes a tenth of its time
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
+MODULES = {  # in the order the help lists them
+    "evaluate": ("evaluate",),
+    "retrieval": ("retrieval",),
+    "calibrate": ("calibrate",),
+    "fields": ("fields",),
+    "imports": ("import",),
+    "produce": ("produce",),
+    "summarize": ("summarize",),
+    "choose": ("choose",),
+    "apply": ("apply",),
+    "show": ("report", "table", "figure"),
+    "audit": ("audit",),
+    "convention": ("convention",),
+    "study": ("study", "simulate", "schema", "demo"),
+}
+_FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -15,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
         if owns_process:
             _use_one_thread()
             gc.set_threshold(_GC_THRESHOLD)
-        from demur.cli.app import load, present_spelling, run
+        from demur.cli.app import run
 
         words = present_spelling(sys.argv[1:] if arguments is None else arguments)
         load(words)
@@ -31,3 +50,23 @@ def _use_one_thread() -> None:
     """Keep BLAS from starting threads: they are of no use here and take a quarter of numpy's import time."""
     if not any(name in os.environ for name in _THREADS):
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+
+def present_spelling(words: Sequence[str]) -> list[str]:
+    """Replace earlier names of commands by the present ones.
+
+    >>> present_spelling(["variants", "run.json"]), present_spelling(["simulate", "--seed", "1"])
+    (['fields', 'run.json'], ['simulate', 'runs', '--seed', '1'])
+    """
+    first, *rest = words or [""]
+    if first in _SPELLINGS:
+        return [*_SPELLINGS[first], *rest]
+    if first in _FIRST and (not rest or rest[0] not in (*_FIRST[first], "--help")):
+        return [first, _FIRST[first][0], *rest]
+    return list(words)
+
+
+def load(words: Sequence[str]) -> None:
+    """Import the module of the named command, or all modules for the help and for an unknown name."""
+    known = (module for module, commands in MODULES.items() if words and words[0] in commands)
+    import_module(f"demur.cli.{next(known, 'commands')}")

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,23 +34,6 @@ app = Commands(
 )
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
 _OUTPUTS = Path("data/outputs")  # for a result without --output
-_SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
-MODULES = {  # in the order the help lists them
-    "evaluate": ("evaluate",),
-    "retrieval": ("retrieval",),
-    "calibrate": ("calibrate",),
-    "fields": ("fields",),
-    "imports": ("import",),
-    "produce": ("produce",),
-    "summarize": ("summarize",),
-    "choose": ("choose",),
-    "apply": ("apply",),
-    "show": ("report", "table", "figure"),
-    "audit": ("audit",),
-    "convention": ("convention",),
-    "study": ("study", "simulate", "schema", "demo"),
-}
-_FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -249,26 +231,6 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def present_spelling(words: Sequence[str]) -> list[str]:
-    """Replace earlier names of commands by the present ones.
-
-    >>> present_spelling(["variants", "run.json"]), present_spelling(["simulate", "--seed", "1"])
-    (['fields', 'run.json'], ['simulate', 'runs', '--seed', '1'])
-    """
-    first, *rest = words or [""]
-    if first in _SPELLINGS:
-        return [*_SPELLINGS[first], *rest]
-    if first in _FIRST and (not rest or rest[0] not in (*_FIRST[first], "--help")):
-        return [first, _FIRST[first][0], *rest]
-    return list(words)
-
-
-def load(words: Sequence[str]) -> None:
-    """Import the module of the named command, or all modules for the help and for an unknown name."""
-    known = (module for module, commands in MODULES.items() if words and words[0] in commands)
-    import_module(f"demur.cli.{next(known, 'commands')}")
 
 
 def run(words: Sequence[str]) -> int:

@@ -2,7 +2,8 @@
 
 from importlib import import_module
 
-from demur.cli.app import MODULES, app
+from demur.cli import MODULES
+from demur.cli.app import app
 
 __all__ = ["app"]
 
