@@ -17,9 +17,9 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column, State, plain
+from demur.facts.ids import checked_ids, sorted_ids
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import checked_ids, sorted_ids
 from demur.facts.tabular import Record, Tabular
 from demur.inference.draws import drawn_clusters
 from demur.inference.evidence import Evidence

@@ -15,9 +15,10 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, check_kind, literal, unknown
 from demur.facts.columns import Column, State, check_lengths, plain_values
 from demur.facts.frames import columns_of
+from demur.facts.ids import checked_ids
 from demur.facts.instruments import Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import Items, checked_ids
+from demur.facts.items import Items
 from demur.facts.losses import Losses
 from demur.quantities import Measure, Scores
 from demur.quantities.curve import Curve

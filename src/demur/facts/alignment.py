@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, shown
-from demur.facts.items import Items, sorted_ids
+from demur.facts.ids import sorted_ids
+from demur.facts.items import Items
 
 
 @dataclass(frozen=True, slots=True, eq=False)

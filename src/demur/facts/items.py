@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -11,19 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, shown
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, State, plain
+from demur.facts.columns import Column, State
 from demur.facts.groups import Grouping, by_size
+from demur.facts.ids import ClusterId, ranked, sorted_ids
 from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
 from demur.facts.raw_units import FailedUnits, RawUnits, Repeats
 from demur.facts.unit_checks import check_complete, check_values
-from demur.files.strict_json import has_half
 from demur.types import Flags, Indices, Integers
-
-ClusterId = int | str
-_LARGEST_ID = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +92,7 @@ class Items:
         clusters = Codes.of(raw.clusters)
         if not len(clusters) and not (raw.part and raw.failed):
             raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
-        cluster_ids, rank = _ranked(clusters.values)
+        cluster_ids, rank = ranked(clusters.values)
         item_names, item = _numbered_items(raw)
         cluster = rank[clusters.numbers]
         order = _order(cluster, item)
@@ -262,55 +258,6 @@ def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
         known = f"{raw.instrument.name} has {', '.join(names)}"
         raise UserError(f"{unit}: no such item, {known}; a table with items of its own needs --instrument none")
     return names, item
-
-
-def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
-    """Cluster ids, each an integer or a text; 300 and "300" in one run are ambiguous, and an error."""
-    checked: list[Any] = [*ids]
-    if not {*map(type, checked)} <= {str, int}:
-        checked = [*map(plain, checked)]
-    mixed = len({*map(type, checked)}) > 1
-    seen: dict[str, ClusterId] = {}
-    for value in checked:
-        if not _is_id(value):
-            raise UserError(f"{noun} id {literal(value)}, expected an integer or a text without spaces around it")
-        if mixed and type(seen.setdefault(str(value), value)) is not type(value):
-            raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")
-    return checked
-
-
-def _is_id(value: object) -> bool:
-    if type(value) is str:
-        # A lone surrogate, half of a character, cannot be written to a file.
-        return value.strip() == value != "" and (value.isascii() or not has_half(value))
-    return type(value) is int and abs(value) < _LARGEST_ID
-
-
-def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
-    """Distinct ids in the order in which clusters are drawn: integers, then texts."""
-    return _ranked([*dict.fromkeys(ids)])[0]
-
-
-def _ranked(ids: Sequence[Any]) -> tuple[tuple[ClusterId, ...], Indices]:
-    """Distinct ids sorted, integers before texts, and the rank of each."""
-    numbers = np.array([not isinstance(value, str) for value in ids], dtype=bool)
-    order = [
-        number for kind in (numbers, ~numbers) for number in sorted(np.flatnonzero(kind).tolist(), key=ids.__getitem__)
-    ]
-    rank = np.empty(len(ids), dtype=np.intp)
-    rank[order] = np.arange(len(ids))
-    return tuple(ids[number] for number in order), rank
-
-
-def as_integers(texts: Collection[object], most_digits: int) -> list[int] | None:
-    """The texts as integers if all are canonical integers, None otherwise: 7 and 007 are different texts.
-
-    >>> as_integers(["7", "-12"], 18), as_integers(["7", "007"], 18)
-    ([7, -12], None)
-    """
-    written = re.compile(rf"0|-?[1-9][0-9]{{0,{most_digits - 1}}}")
-    integers = [int(text) for text in texts if isinstance(text, str) and written.fullmatch(text)]
-    return integers if len(integers) == len(texts) else None
 
 
 def _scores(column: Column, order: Indices, known: Flags | None = None) -> Integers:

@@ -12,7 +12,7 @@ import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.columns import check_lengths
-from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
+from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.ranking_checks import (
     MOST_DIGITS,
     by_number,

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, shown
-from demur.facts.items import ClusterId, Source
+from demur.facts.ids import ClusterId
+from demur.facts.items import Source
 from demur.types import Flags, Floats, Integers, Objects
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column, State
-from demur.facts.items import ClusterId, Items, Source
+from demur.facts.ids import ClusterId
+from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn
 from demur.types import Flags, Indices
 

@@ -18,7 +18,7 @@ from demur.facts.losses import LossColumn, flags_of
 from demur.types import Flags
 
 if TYPE_CHECKING:
-    from demur.facts.items import ClusterId
+    from demur.facts.ids import ClusterId
 
 
 @dataclass(frozen=True, slots=True)

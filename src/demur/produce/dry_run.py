@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from demur.facts.items import ClusterId
+from demur.facts.ids import ClusterId
 from demur.produce.config import FEW_SHOT, ZERO_SHOT
 from demur.produce.failures import ParticipantFailure
 from demur.produce.inputs import Inputs

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, and_more, literal, located, repeated, shown
+from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.instruments import Instrument, instrument
-from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.files.strict_json import decode, fingerprint, loads, read_bytes
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.prompts import PromptFolder

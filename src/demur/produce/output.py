@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from demur.facts.ids import ClusterId
 from demur.facts.instruments import Instrument
-from demur.facts.items import ClusterId
 from demur.files.strict_model import now
 from demur.produce.config import FEW_SHOT
 from demur.produce.inputs import Inputs, Scores

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.items import Items, sorted_ids
+from demur.facts.ids import sorted_ids
+from demur.facts.items import Items
 from demur.types import Flags, Floats, Indices, Integers
 
 _SAFE_PRODUCT = 2.0**53

@@ -12,7 +12,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, written_number
-from demur.facts.items import as_integers, checked_ids
+from demur.facts.ids import as_integers, checked_ids
 from demur.read.gather import Columns
 from demur.read.tables import FileTable
 from demur.types import Floats, Indices

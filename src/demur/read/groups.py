@@ -12,7 +12,8 @@ from demur.errors import UserError, literal, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING
 from demur.facts.groups import GroupColumn, Grouping
-from demur.facts.items import ClusterId, Items
+from demur.facts.ids import ClusterId
+from demur.facts.items import Items
 from demur.read.cells import Cells, read_cells
 from demur.read.tables import missing_column, opened_table
 from demur.read.units_file import GROUPS

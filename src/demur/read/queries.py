@@ -15,7 +15,7 @@ import numpy as np
 
 from demur.errors import UserError, literal, located, shown, unknown
 from demur.facts.columns import plain, written_number, wrong_value
-from demur.facts.items import ClusterId
+from demur.facts.ids import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
 from demur.read.gather import Row

@@ -9,9 +9,10 @@ from typing import Any
 
 from demur.errors import UserError, and_more, literal, located, repeated, shown
 from demur.facts.columns import MISSING, Column
+from demur.facts.ids import ClusterId, checked_ids
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, Items, Source, checked_ids
+from demur.facts.items import Items, Source
 from demur.facts.raw_units import RawUnits
 from demur.files.strict_json import loads
 from demur.read.gather import GrowingColumn, gathered

@@ -11,8 +11,8 @@ import numpy as np
 
 from demur.errors import UserError, and_more, literal, shown
 from demur.facts.codes import Codes
+from demur.facts.ids import ClusterId
 from demur.facts.instruments import Instrument
-from demur.facts.items import ClusterId
 from demur.read.cells import Cells
 from demur.read.roles import Roles
 from demur.read.table_options import TableOptions

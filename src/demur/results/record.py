@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.facts.alignment import Alignment
-from demur.facts.items import Items, sorted_ids
+from demur.facts.ids import sorted_ids
+from demur.facts.items import Items
 from demur.facts.losses import GIVEN
 from demur.facts.raw_units import FailedUnits
 from demur.inference.estimates import Estimate

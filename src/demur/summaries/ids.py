@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.items import ClusterId
+from demur.facts.ids import ClusterId
 from demur.types import Indices, Integers
 
 Texts = NDArray[np.bytes_]  # as UTF-8, whose bytes are in the order of the characters

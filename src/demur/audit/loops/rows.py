@@ -8,7 +8,8 @@ from demur.audit.loops.ranking import Ranked
 from demur.audit.loops.selection import Shown
 from demur.audit.loops.selective import Unit
 from demur.errors import UserError, unknown
-from demur.facts.items import ClusterId, Items, sorted_ids
+from demur.facts.ids import ClusterId, sorted_ids
+from demur.facts.items import Items
 from demur.facts.rankings import Query
 
 LOSSES = ("abs_norm", "abs", "zero_one")
