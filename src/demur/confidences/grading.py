@@ -63,11 +63,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
         items=items,
         made_of=made_of,
         count=None if items.count is None else items.count[answered],
-        clusters=Clusters(
-            ids=items.cluster_ids,
-            units=items.cluster_sizes(),
-            of_answer=items.cluster[answered],
-        ),
+        clusters=Clusters(ids=items.cluster_ids, units=items.cluster_sizes(), of_answer=items.cluster[answered]),
     )
 
 

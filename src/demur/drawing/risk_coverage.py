@@ -29,10 +29,7 @@ class RiskBand:
 
     def parts(self) -> Iterator[tuple[str, list[float], list[float], list[float]]]:
         """The band over all coverages, then the intervals at each: name, coverages from where it begins, both ends."""
-        both = {
-            "simultaneous": (self.low_simultaneous, self.high_simultaneous),
-            "pointwise": (self.low, self.high),
-        }
+        both = {"simultaneous": (self.low_simultaneous, self.high_simultaneous), "pointwise": (self.low, self.high)}
         for name, (low, high) in both.items():
             first = next((index for index, end in enumerate(low) if not math.isnan(end)), len(low))
             if first == len(low):

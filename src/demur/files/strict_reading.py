@@ -76,10 +76,7 @@ def _model(kind: type[Part]) -> type[BaseModel]:
     for name, annotation in kind.model_fields.items():
         default, earlier = kind.defaults[name], constraints_of(annotation).get("earlier")
         given = ... if default is REQUIRED else Field(default_factory=default) if isinstance(default, type) else default
-        members[name] = (
-            _strict(annotation),
-            Field(validation_alias=AliasChoices(name, earlier)) if earlier else given,
-        )
+        members[name] = (_strict(annotation), Field(validation_alias=AliasChoices(name, earlier)) if earlier else given)
     config: Any = {**STRICT, **kind.model_config, "frozen": True}
     return create_model(kind.__name__, __config__=config, __doc__=kind.__doc__, __module__=kind.__module__, **members)
 

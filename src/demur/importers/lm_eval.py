@@ -46,11 +46,7 @@ _ORIGIN = {
 }
 
 
-@importer(
-    "lm-eval",
-    noun="document",
-    rules=("choice", "answer", "field", "value"),
-)
+@importer("lm-eval", noun="document", rules=("choice", "answer", "field", "value"))
 def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The documents of one file, under one filter and one metric."""
     (path,) = paths

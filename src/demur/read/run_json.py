@@ -48,11 +48,7 @@ class RunFile:
             return cls(content=loads(file.whole()), source=file.source())
 
     def items(
-        self,
-        *,
-        mode: str | None = None,
-        experiment: int | None = None,
-        instrument: str | Path | Instrument = PHQ8,
+        self, *, mode: str | None = None, experiment: int | None = None, instrument: str | Path | Instrument = PHQ8
     ) -> Items:
         """The facts of one experiment."""
         scale = instrument_of(instrument)

@@ -32,16 +32,7 @@ from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
-from demur.results.gaps import (
-    ANSWERED_BY,
-    COVERAGE_OF,
-    HANDED_TO,
-    RISK,
-    both_key,
-    gap_key,
-    handed_key,
-    system_key,
-)
+from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO, RISK, both_key, gap_key, handed_key, system_key
 from demur.results.handover import handed_over, handover_curve, shared_units
 from demur.results.published import check_point, estimates_of_point, on_our_scale, point_error, point_record
 from demur.types import Flags, Json

@@ -26,13 +26,7 @@ from demur.inference.resample import Ask, Plan
 from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrasts_with
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
-from demur.inference.warnings import (
-    ResultWarning,
-    about_comparisons,
-    about_counts,
-    about_resamples,
-    about_units,
-)
+from demur.inference.warnings import ResultWarning, about_comparisons, about_counts, about_resamples, about_units
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds

@@ -287,12 +287,7 @@ EMULATIONS: dict[str, Emulation] = {
             _BY_ROW | {"rule": "mean"},
             {"aurc": Definition(lambda curve: curve.harmonic_area)},
         ),
-        Emulation(
-            "ln",
-            "ln of AsymptoticAURC",
-            _BY_ROW | {"rule": "weights.ln"},
-            {"aurc": Definition(_log_weights)},
-        ),
+        Emulation("ln", "ln of AsymptoticAURC", _BY_ROW | {"rule": "weights.ln"}, {"aurc": Definition(_log_weights)}),
         Emulation(
             "sele",
             "SELE of AsymptoticAURC",

@@ -210,7 +210,4 @@ _NAMES = {
     "conf": "answers are ranked by {}",
     "v": f"made by {OURS} {{}}",
 }
-_NO_NAMES = {
-    ("cluster", NONE): "rows are independent",
-    ("conf", MANY): "answers are ranked by several confidences",
-}
+_NO_NAMES = {("cluster", NONE): "rows are independent", ("conf", MANY): "answers are ranked by several confidences"}
