@@ -14,7 +14,7 @@ from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 PAGE = Path(__file__).with_name("calibration.md")
 FIGURE = Path(__file__).with_name("reliability.svg")
-PEOPLE, FITTED_ON, TRIED_ON = 200, 1, 2
+PEOPLE, FITTED_ON, EVALUATED_ON = 200, 1, 2
 METHODS = ("temperature", "platt", "isotonic")
 
 BEFORE = """\
@@ -39,8 +39,8 @@ array([0.636, 0.25 , 0.741])
 
 ```
 
-A variant of your own is one function of columns. It receives the answered units only; the meaning of a null is declared, and nulls are
-counted:
+A variant of your own is one function of columns. It receives the answered units only, with nulls replaced as declared; the replaced nulls
+are counted:
 
 ```python
 >>> from demur import Need, VARIANTS, variant
@@ -126,8 +126,8 @@ and every parameter. They may be at the top, or inside `model`, `parameters`, `p
 | isotonic | `x`, `x_thresholds`, `X_thresholds_` · `y`, `y_thresholds`, `y_thresholds_` |
 | target | `target`; if there is none, what the method usually predicts |
 
-A file that lacks one of these is refused with what is missing, and so is one that has it twice with different values. Features that
-were not standardised have means of 0 and scales of 1: write them. Such a file has no page, since demur knows nothing about its fit.
+A file that lacks one of these is refused with what is missing, and so is one that has it twice with different values. For features that
+were not standardised, write means of 0 and scales of 1. Such a file has no page, since demur knows nothing about its fit.
 
 ## What it changes, and what it cannot
 """
@@ -135,7 +135,7 @@ were not standardised have means of 0 and scales of 1: write them. Such a file h
 
 def fitted_and_tried() -> tuple[Items, Items]:
     """A run to fit on and another one to try it on, other people."""
-    runs = (run_system(make_people(PEOPLE, seed=seed), ZERO_SHOT, seed=seed) for seed in (FITTED_ON, TRIED_ON))
+    runs = (run_system(make_people(PEOPLE, seed=seed), ZERO_SHOT, seed=seed) for seed in (FITTED_ON, EVALUATED_ON))
     fitted_on, tried_on = (run.items() for run in runs)
     return fitted_on, tried_on
 
@@ -171,7 +171,7 @@ def page() -> tuple[str, str]:
     fitted_on, tried_on = fitted_and_tried()
     intro = (
         f"A simulated system states its confidence on a scale from 1 to 5: informative, and far too high. Calibrators are fitted on "
-        f"{PEOPLE} made-up\nparticipants (seed {FITTED_ON}) and tried on {PEOPLE} others (seed {TRIED_ON}). Computed by `make docs`.\n"
+        f"{PEOPLE} made-up\nparticipants (seed {FITTED_ON}) and evaluated on {PEOPLE} others (seed {EVALUATED_ON}). Computed by `make docs`.\n"
     )
     lines = [BEFORE + "\n" + intro, *table("verbalized", fitted_on, tried_on), ""]
     lines += ["![Reliability before and after](reliability.svg)", ""]
