@@ -1,11 +1,11 @@
-"""Charts of somebody else's operating points: beside the curves of systems, and of handing over to a rater."""
+"""Charts of raters and published points: beside the curves of systems, and of handing over to a rater."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
 from demur.drawing.forest import Interval
-from demur.drawing.picture import MARGINS, Frame, Picture, at, element, line, marker, place, plane, visible
+from demur.drawing.picture import MARGINS, Frame, Picture, at, element, line, marker, percent_text, plane, visible
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, curves_in_words, risk_coverage, risk_frame
 
 _SHAPES = {
@@ -15,15 +15,15 @@ _SHAPES = {
     "published": "M-6 5h12l-6-11Z",
 }
 _MIDDLE = 0.5
-_HIGHER = 1.25  # how far above the curves the frame reaches at least
-_LABEL = 17  # pixels that a name needs from the next one
+_HIGHER = 1.25  # height of the frame relative to the curves, at least
+_LABEL = 17  # pixels between two names, at least
 _SIZE = (760, 400)
 _SMALL = (420, 240)
 
 
 @dataclass(frozen=True, slots=True)
 class OutsidePoint:
-    """Somebody else's coverage and risk with their intervals, and the style of each system and its risk there."""
+    """The coverage and risk of a rater or publication with intervals, and the risk of each system at that coverage."""
 
     label: str
     kind: str
@@ -36,7 +36,7 @@ class OutsidePoint:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What the system declines goes to a rater: shares handed over, all first, and the risk of the two together."""
+    """Hand-over of declined units to a rater: the shares handed over, all first, and the joint risks."""
 
     style: str
     rater: str
@@ -46,38 +46,38 @@ class Handover:
 
 
 def beside_curves(curves: Sequence[RiskCurve], points: Sequence[OutsidePoint]) -> Picture:
-    """Points in the frame of the curves, each with a thin line to where a system is at the same coverage.
+    """Points in the frame of the curves, each with a thin line to the systems at the same coverage.
 
-    Only the points are named in it: there is no room for the names of the systems too, and a key has them.
+    Only the points are labelled; the systems are named in the legend.
     """
     heights = [_HIGHER * max(curve.risk) for curve in curves if len(curve.risk)]
     heights += [height for point in points for height in (point.risk, *(point.risk_interval or ()))]
     top = max(heights, default=0.0)
     unnamed = [replace(curve, label="") for curve in curves]
     frame, picture = risk_frame(curves, top), risk_coverage(unnamed, top=top, size=_SIZE)
-    apart = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
+    spacing = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
     marks = [part for draw in (_lines, _bars, _shape) for point in points for part in draw(frame, point)]
-    told = "; ".join(f"{point.label}: {point.risk:.4g} at a coverage of {point.coverage:.1%}" for point in points)
-    parts = [*picture.parts, *marks, *_names(frame, points, apart)]
-    words = f"{curves_in_words(curves)} Beside them {told}."
+    described = "; ".join(f"{point.label}: {point.risk:.4g} at a coverage of {point.coverage:.1%}" for point in points)
+    parts = [*picture.parts, *marks, *_names(frame, points, spacing)]
+    words = f"{curves_in_words(curves)} Beside them {described}."
     return replace(picture, parts=parts, words=words, keys=[(curve.style, curve.label) for curve in curves], data={})
 
 
 def _lines(frame: Frame, point: OutsidePoint) -> Iterator[str]:
     x = frame.across(point.coverage)
     for style, risk in point.systems:
-        ends = {"y1": place(frame.up(point.risk)), "y2": place(frame.up(risk))}
-        yield element("line", x1=place(x), x2=place(x), **ends, class_=f"reference {style}")
+        ends = {"y1": percent_text(frame.up(point.risk)), "y2": percent_text(frame.up(risk))}
+        yield element("line", x1=percent_text(x), x2=percent_text(x), **ends, class_=f"reference {style}")
         yield at(x, frame.up(risk), element("path", d="M-6 0h12", class_=f"reference {style}"))
 
 
 def _bars(frame: Frame, point: OutsidePoint) -> Iterator[str]:
-    x, y = place(frame.across(point.coverage)), place(frame.up(point.risk))
+    x, y = percent_text(frame.across(point.coverage)), percent_text(frame.up(point.risk))
     if point.coverage_interval is not None:
-        left, right = (place(frame.across(end)) for end in point.coverage_interval)
+        left, right = (percent_text(frame.across(end)) for end in point.coverage_interval)
         yield element("line", x1=left, x2=right, y1=y, y2=y, class_="interval neither")
     if point.risk_interval is not None:
-        low, high = (place(frame.up(end)) for end in point.risk_interval)
+        low, high = (percent_text(frame.up(end)) for end in point.risk_interval)
         yield element("line", x1=x, x2=x, y1=low, y2=high, class_="interval neither")
 
 
@@ -86,16 +86,16 @@ def _shape(frame: Frame, point: OutsidePoint) -> Iterator[str]:
     yield at(frame.across(point.coverage), frame.up(point.risk), element("path", d=_SHAPES[point.kind], class_=kind))
 
 
-def _names(frame: Frame, points: Iterable[OutsidePoint], apart: float) -> Iterator[str]:
-    """Each point is named beside it; names that would lie on each other are moved apart."""
+def _names(frame: Frame, points: Iterable[OutsidePoint], spacing: float) -> Iterator[str]:
+    """A label beside each point; labels that would overlap are moved apart."""
     floor = 100.0
     for point in sorted(points, key=lambda point: point.risk):
         y = min(frame.up(point.risk), floor)
-        floor = y - apart
+        floor = y - spacing
         anchor, dx = ("end", -11) if point.coverage >= _MIDDLE else ("start", 11)
-        x = place(frame.across(point.coverage))
+        x = percent_text(frame.across(point.coverage))
         text = escape(point.label)
-        yield element("text", text, x=x, y=place(y), dx=dx, dy=-5, text_anchor=anchor, class_="end")
+        yield element("text", text, x=x, y=percent_text(y), dx=dx, dy=-5, text_anchor=anchor, class_="end")
 
 
 def handover_chart(curve: Handover) -> Picture:
@@ -103,8 +103,8 @@ def handover_chart(curve: Handover) -> Picture:
     frame = Frame(ys=(0.0, 1.08 * max(curve.risk, default=0.0) or 1.0))
     parts = [*frame.axes("share handed over", "risk together", percent="xy" if curve.percent else "x")]
     rising = sorted(zip(curve.share, curve.risk, strict=True))
-    kept = visible([share for share, _ in rising], [risk for _, risk in rising]).tolist()
-    spots = [(frame.across(rising[index][0]), frame.up(rising[index][1])) for index in kept]
+    shown = visible([share for share, _ in rising], [risk for _, risk in rising]).tolist()
+    spots = [(frame.across(rising[index][0]), frame.up(rising[index][1])) for index in shown]
     paths = [element("path", d=line(spots), class_=f"line {curve.style}")] if spots else []
     words = "Nothing is answered together."
     if rising:
@@ -117,5 +117,5 @@ def handover_chart(curve: Handover) -> Picture:
     parts += [marker(x, y, curve.style) for x, y in spots if len(spots) <= MOST_MARKERS]
     if rising:
         text = f"{escape(curve.rater)} alone"
-        parts.append(element("text", text, x="100%", y=place(height), dy=-9, text_anchor="end", class_="end"))
+        parts.append(element("text", text, x="100%", y=percent_text(height), dy=-9, text_anchor="end", class_="end"))
     return Picture(*_SMALL, words, parts, "histogram")

@@ -1,4 +1,4 @@
-"""Charts of confidences: how reliable they are, how they are spread, and what a calibrator makes of them."""
+"""Charts of confidences: reliability diagram, histogram and calibration map."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from demur.drawing.picture import (
     label,
     line,
     marker,
-    place,
+    percent_text,
     plane,
     steps,
     visible,
@@ -25,12 +25,12 @@ from demur.drawing.risk_coverage import MOST_MARKERS
 _SQUARE = 320
 _WIDTH, _HEIGHT = 420, 240
 _BESIDE = 86  # pixels for the abstentions beside a histogram
-_ONLY = LOOKS[0].style  # of what stands alone in its picture
+_ONLY = LOOKS[0].style  # of a single series
 
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBins:
-    """Of each bin of one system's forecasts: their mean, the share that came true, and how many there are."""
+    """The bins of one system's forecasts: mean predicted, fraction correct and count of each."""
 
     label: str
     style: str
@@ -46,14 +46,14 @@ class ReliabilityBins:
 
     @property
     def weight(self) -> list[float]:
-        """How many forecasts a bin holds, of the most that one does."""
+        """The count of each bin relative to the largest."""
         most = max(self.count, default=1) or 1
         return [count / most for count in self.count]
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceBars:
-    """One system's right and wrong answers between each edge and the next, and its abstentions."""
+    """A histogram of one system's right and wrong answers by confidence, and its abstentions."""
 
     style: str
     edges: Sequence[float]
@@ -63,7 +63,7 @@ class ConfidenceBars:
 
     @property
     def tallest(self) -> int:
-        """The most that one bar holds."""
+        """The height of the tallest bar."""
         return max(self.abstained, *(right + wrong for right, wrong in zip(self.right, self.wrong, strict=True)))
 
 
@@ -72,7 +72,7 @@ def reliability_diagram(
     words: str,
     names: tuple[str, str] = ("what the confidence says", "share that was right"),
 ) -> Picture:
-    """The share that came true against the mean forecast of each bin, larger where a bin holds more."""
+    """Fraction correct against mean predicted of each bin, with larger markers for larger bins."""
     frame = Frame()
     parts = [*frame.axes(*names)]
     paths = [element("path", d=line([(0, 100), (100, 0)]), class_="zero")]
@@ -97,7 +97,8 @@ def histogram(bars: ConfidenceBars, top: int) -> Picture:
     parts = [*frame.axes("confidence", "items")]
     parts.append(plane(*(element("path", d=path, class_=f"bar {kind}") for path, kind in paths if path)))
     height = 100 - frame.up(bars.abstained)
-    column = element("rect", y=place(100 - height), width=40, height=place(height), class_="bar abstained")
+    top_end, tall = percent_text(100 - height), percent_text(height)
+    column = element("rect", y=top_end, width=40, height=tall, class_="bar abstained")
     parts += [at(100, 0, element("g", column, transform="translate(22 0)"))]
     parts.append(label((100, 100), "abstained", shift=(42, 19)))
     words = f"Answers by confidence: {sum(bars.right)} right, {sum(bars.wrong)} wrong, {bars.abstained} abstained."
@@ -113,12 +114,12 @@ def _box(frame: Frame, ends: tuple[float, float], stack: tuple[int, int]) -> str
 
 
 def calibration_map(inputs: Sequence[float], outputs: Sequence[float], name: str, *, knots: bool) -> Picture:
-    """Calibrated confidence against what goes in, flat beyond the ends; `knots` are marked where they are few."""
+    """Calibrated confidence against the input, constant beyond the ends; few `knots` are marked."""
     low, high = inputs[0], inputs[-1]
     margin = 0.0 if high > low else 0.5
     frame = Frame(xs=(low - margin, high + margin))
-    kept = visible([(number - low) / ((high - low) or 1) for number in inputs], outputs).tolist()
-    spots = [(frame.across(inputs[i]), frame.up(outputs[i])) for i in kept]
+    shown = visible([(number - low) / ((high - low) or 1) for number in inputs], outputs).tolist()
+    spots = [(frame.across(inputs[i]), frame.up(outputs[i])) for i in shown]
     ends = [(0.0, spots[0][1]), *spots, (100.0, spots[-1][1])]
     path = element("path", d=line(ends), class_=f"line {_ONLY}")
     parts = [*frame.axes(name, "calibrated confidence"), plane(path)]

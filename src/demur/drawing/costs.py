@@ -1,4 +1,4 @@
-"""The chart of costs: what a unit costs at each price of an abstention, at the cheapest threshold and without one."""
+"""The chart of costs per unit against the price of an abstention, with the cheapest threshold and without any."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from demur.drawing.picture import MARGINS, Frame, Picture, Spot, at, element, line, place, plane, shape
+from demur.drawing.picture import MARGINS, Frame, Picture, Spot, at, element, line, percent_text, plane, shape
 
 _LOWEST = 0.01
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _PIECES = 60
 _SIZE = (760, 320)
 _BESIDE = 4  # pixels between the intervals of two systems at one price
-_LABEL = 17  # pixels that a label needs from the next one
-AskedPrice = tuple[float, float, tuple[float, float] | None]  # with its cost and the interval of that
+_LABEL = 17  # pixels between two labels, at least
+RequestedPrice = tuple[float, float, tuple[float, float] | None]  # a price, its cost, and the interval of the cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class CostLine:
     style: str
     vertices: Sequence[tuple[float, float]]
     of_all: float
-    asked: Sequence[AskedPrice] = ()
+    requested: Sequence[RequestedPrice] = ()
 
     def cost(self, price: float) -> float:
         """The lowest cost at a price."""
@@ -41,26 +41,26 @@ class CostLine:
     @property
     def highest(self) -> float:
         """The highest point of the line, of answering everything, and of the intervals."""
-        ends = [interval[1] for _, _, interval in self.asked if interval is not None]
+        ends = [interval[1] for _, _, interval in self.requested if interval is not None]
         return max(self.vertices[-1][1], self.of_all, *ends, 0.0)
 
 
 def cost_chart(lines: Sequence[CostLine]) -> Picture:
-    """Costs on a log scale of prices, from 0.01 or the lowest positive price that was asked for to 1."""
-    asked = [price for each in lines for price, _, _ in each.asked if price > 0]
-    low = min([_LOWEST, *asked])
-    frame = Frame((math.log10(low), 0.0), (0.0, 1.08 * max((each.highest for each in lines), default=0.0) or 1.0))
+    """Costs on a log scale of prices, from 0.01 or the lowest positive requested price to 1."""
+    positive = [price for curve in lines for price, _, _ in curve.requested if price > 0]
+    low = min([_LOWEST, *positive])
+    frame = Frame((math.log10(low), 0.0), (0.0, 1.08 * max((curve.highest for curve in lines), default=0.0) or 1.0))
     parts = [*frame.axes("price of an abstention (worst error = 1, log)", "cost per unit", marks=_marks(low))]
     declined = min(1.0, frame.ys[1])  # where declining everything leaves the frame
     paths = [*_paths(frame, lines, low, declined)]
     parts.append(plane(*paths))
-    for index, each in enumerate(lines):
-        parts += _asked(frame, each, _BESIDE * (index - (len(lines) - 1) / 2))
-    apart = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
-    parts += _names(frame, lines, apart)
+    for index, curve in enumerate(lines):
+        parts += _requested(frame, curve, _BESIDE * (index - (len(lines) - 1) / 2))
+    spacing = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
+    parts += _names(frame, lines, spacing)
     spot = _spot(frame, declined, declined)
     parts.append(_text(spot, "", "decline all", "end", (-8, 12)))
-    return Picture(*_SIZE, _words(lines), parts, "curves", [(each.style, each.label) for each in lines])
+    return Picture(*_SIZE, _words(lines), parts, "curves", [(curve.style, curve.label) for curve in lines])
 
 
 def _between(vertices: Sequence[tuple[float, float]], price: float) -> float:
@@ -71,7 +71,7 @@ def _between(vertices: Sequence[tuple[float, float]], price: float) -> float:
 
 
 def _marks(low: float) -> list[tuple[float, str]]:
-    """The prices that are written below the axis; of a very long one the powers of ten that have room."""
+    """The tick labels of the price axis; below 0.01 only some powers of ten."""
     tens = range(math.ceil(math.log10(low)), -2)
     few = [10.0**power for power in tens[:: len(tens) // 4 + 1]]
     return [(math.log10(price), f"{price:g}") for price in (*few, *_TICKS)]
@@ -82,56 +82,55 @@ def _spot(frame: Frame, price: float, cost: float) -> Spot:
 
 
 def _paths(frame: Frame, lines: Sequence[CostLine], low: float, declined: float) -> Iterator[str]:
-    bends = {price for each in lines for price, _ in each.vertices if low < price <= 1}
-    prices = sorted({*(low ** (piece / _PIECES) for piece in range(_PIECES + 1)), *bends})
+    vertices = {price for curve in lines for price, _ in curve.vertices if low < price <= 1}
+    prices = sorted({*(low ** (piece / _PIECES) for piece in range(_PIECES + 1)), *vertices})
     yield _path(frame, [*(price for price in prices if price < declined), declined], float, "zero")
-    for each in lines:
-        yield _path(frame, prices, each.cost_of_all, f"reference random {each.style}")
-        yield _path(frame, prices, each.cost, f"line {each.style}")
+    for curve in lines:
+        yield _path(frame, prices, curve.cost_of_all, f"reference random {curve.style}")
+        yield _path(frame, prices, curve.cost, f"line {curve.style}")
 
 
 def _path(frame: Frame, prices: Sequence[float], cost: Callable[[float], float], kind: str) -> str:
-    """A straight line of costs bends on a scale of tens, and is drawn in short pieces."""
+    """A path in short pieces, as a line that is straight in the price is curved on a log scale."""
     return element("path", d=line(_spot(frame, price, cost(price)) for price in prices), class_=kind)
 
 
-def _asked(frame: Frame, each: CostLine, shift: float) -> Iterator[str]:
-    """Each price that was asked for where it is, and its interval `shift` pixels beside those of other systems."""
-    for price, cost, interval in each.asked:
+def _requested(frame: Frame, curve: CostLine, shift: float) -> Iterator[str]:
+    """The requested prices as markers, with intervals `shift` pixels beside those of other systems."""
+    for price, cost, interval in curve.requested:
         if price <= 0:
-            continue  # nothing is that far to the left; the table has it
+            continue  # not on a log scale; the table has it
         x, y = _spot(frame, price, cost)
         if interval is not None:
-            low, high = (place(frame.up(end)) for end in interval)
-            bar = element("line", y1=low, y2=high, class_=f"interval {each.style}")
+            low, high = (percent_text(frame.up(end)) for end in interval)
+            bar = element("line", y1=low, y2=high, class_=f"interval {curve.style}")
             yield at(x, 0, element("g", bar, transform=f"translate({shift:g} 0)"))
-        yield at(x, y, shape(each.style))
+        yield at(x, y, shape(curve.style))
 
 
-def _names(frame: Frame, lines: Sequence[CostLine], apart: float) -> Iterator[str]:
-    """Answering everything is named at the left, above its line; the lowest cost at the right, far below it."""
+def _names(frame: Frame, lines: Sequence[CostLine], spacing: float) -> Iterator[str]:
+    """Labels of the lines for answering everything at the left, and of the lowest costs at the right."""
     floor, low = 100.0, 10 ** frame.xs[0]
-    for each in sorted(lines, key=lambda each: each.of_all):
-        y = min(frame.up(each.cost_of_all(low)), floor)
-        floor = y - apart
-        name = f"{each.label} answers all" if each.label else "answer all"
-        yield _text((0, y), each.style, name, "start", (6, -7))
-    for row, each in enumerate(sorted(lines, key=lambda each: each.cost(1.0))):
-        yield _text((100, 100 - row * apart), each.style, each.label or "lowest cost", "end", (0, -10))
+    for curve in sorted(lines, key=lambda curve: curve.of_all):
+        y = min(frame.up(curve.cost_of_all(low)), floor)
+        floor = y - spacing
+        name = f"{curve.label} answers all" if curve.label else "answer all"
+        yield _text((0, y), curve.style, name, "start", (6, -7))
+    for row, curve in enumerate(sorted(lines, key=lambda curve: curve.cost(1.0))):
+        yield _text((100, 100 - row * spacing), curve.style, curve.label or "lowest cost", "end", (0, -10))
 
 
 def _text(spot: Spot, style: str, name: str, anchor: str, shift: tuple[float, float]) -> str:
     tag = [element("tspan", "● ", class_=f"tag {style}")] if style else []
-    x, y = map(place, spot)
+    x, y = map(percent_text, spot)
     dx, dy = shift
     return element("text", *tag, escape(name), x=x, y=y, dx=dx, dy=dy, text_anchor=anchor, class_="end")
 
 
 def _words(lines: Sequence[CostLine]) -> str:
-    """What a reader who cannot see the chart is told: the cost at each price that was asked for."""
-    told = [
-        f"{each.label or 'lowest cost'}: "
-        + (", ".join(f"{cost:.4g} at {price:.4g}" for price, cost, _ in each.asked) or f"{each.cost(1.0):.4g} at 1")
-        for each in lines
-    ]
-    return f"Cost per unit against the price of an abstention, on a log scale. {'; '.join(told)}."
+    """The chart in words, for screen readers: the cost at each requested price."""
+    described = []
+    for curve in lines:
+        costs = ", ".join(f"{cost:.4g} at {price:.4g}" for price, cost, _ in curve.requested)
+        described.append(f"{curve.label or 'lowest cost'}: {costs or f'{curve.cost(1.0):.4g} at 1'}")
+    return f"Cost per unit against the price of an abstention, on a log scale. {'; '.join(described)}."

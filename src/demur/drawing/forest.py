@@ -1,10 +1,10 @@
-"""Numbers with intervals as rows of a table draw them: differences around zero, and values of systems on one scale."""
+"""Numbers with intervals as small strips for tables: differences around zero, and values on a common scale."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from demur.drawing.picture import Frame, at, element, label, number_text, place, shape, ticks
+from demur.drawing.picture import Frame, at, element, label, number_text, percent_text, shape, ticks
 
 Interval = tuple[float, float]
 _FURTHEST = 1e300
@@ -13,7 +13,7 @@ _FEW_TICKS = 3
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """A number with its interval, or the reason why there is none; a difference has the style of whom it favours."""
+    """A number with its interval, or the reason why it has none; a difference has the style of the favoured system."""
 
     label: str
     style: str
@@ -24,14 +24,14 @@ class IntervalRow:
 
 
 def around_zero(rows: Iterable[IntervalRow]) -> Frame:
-    """A scale that holds differences and their intervals, with 0 in its middle."""
+    """A symmetric scale around 0 for differences and their intervals."""
     numbers = [abs(number) for row in rows if row.value is not None for number in (row.value, *(row.interval or ()))]
     reach = min(max(numbers, default=0.0) * 1.06, _FURTHEST) or 1.0
     return Frame(xs=(-reach, reach))
 
 
 def difference_strip(row: IntervalRow, frame: Frame) -> str:
-    """A difference and its interval around zero: filled where it favours somebody, hollow where it does not."""
+    """A difference and its interval around zero: filled where it favours a system, hollow where it does not."""
     parts = [element("line", x1="50%", x2="50%", y2="100%", class_="zero"), *_interval(row, frame)]
     if row.value is not None:
         diamond = element("path", d="M0-6l6 6l-6 6l-6-6Z", class_=f"diamond {row.style}")
@@ -40,12 +40,12 @@ def difference_strip(row: IntervalRow, frame: Frame) -> str:
 
 
 def value_strip(row: IntervalRow, frame: Frame, ranges: Mapping[str, Interval] = MappingProxyType({})) -> str:
-    """A number of a system and its interval, before ranges to hold it against by name."""
-    parts = [
-        element("rect", x=place(x), width=place(max(frame.across(high) - x, 0)), height="100%", class_=f"range {name}")
-        for name, (low, high) in ranges.items()
-        for x in [frame.across(low)]
-    ]
+    """A number of a system and its interval, in front of named reference ranges."""
+    parts = []
+    for name, (low, high) in ranges.items():
+        x, width = frame.across(low), max(frame.across(high) - frame.across(low), 0)
+        span = {"x": percent_text(x), "width": percent_text(width)}
+        parts.append(element("rect", **span, height="100%", class_=f"range {name}"))
     parts += _interval(row, frame)
     if row.value is not None:
         small = row.style == "small"
@@ -56,11 +56,11 @@ def value_strip(row: IntervalRow, frame: Frame, ranges: Mapping[str, Interval] =
 
 def bar_strip(share: float, style: str) -> str:
     """A share as a bar from 0 to 100 %."""
-    return _strip([element("rect", width=place(100 * share), height="100%", class_=f"bar {style}")])
+    return _strip([element("rect", width=percent_text(100 * share), height="100%", class_=f"bar {style}")])
 
 
 def scale_strip(frame: Frame) -> str:
-    """The round numbers of a scale, for the head of the column of strips."""
+    """The tick labels of a scale, for the head of a column of strips."""
     numbers = ticks(*frame.xs)
     few = numbers[:: (len(numbers) + _FEW_TICKS - 1) // _FEW_TICKS]
     texts = [(frame.across(number), number_text(number)) for number in few]
@@ -68,11 +68,11 @@ def scale_strip(frame: Frame) -> str:
 
 
 def _strip(parts: Iterable[str]) -> str:
-    """The numbers stand beside it in words."""
+    """An SVG strip, hidden from screen readers because the numbers are beside it as text."""
     return element("svg", *parts, class_="strip", aria_hidden="true")
 
 
 def _interval(row: IntervalRow, frame: Frame) -> Iterator[str]:
     if row.value is not None and row.interval is not None:
-        low, high = (place(frame.across(end)) for end in row.interval)
+        low, high = (percent_text(frame.across(end)) for end in row.interval)
         yield element("line", x1=low, x2=high, y1="50%", y2="50%", class_=f"interval {row.style}")

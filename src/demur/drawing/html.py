@@ -1,4 +1,4 @@
-"""HTML of results in a notebook: tables and rows of pictures, with every text escaped."""
+"""HTML of results for notebooks: tables and pictures, with all text escaped."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
@@ -10,7 +10,7 @@ _MOST_PICTURES = 4
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
-    """A plain table. The cells are text: whatever markup they hold is shown, not obeyed.
+    """A plain table; markup in the cells is escaped.
 
     >>> html_table(["<b>"], [["1"]], "x")
     '<table><caption>x</caption><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'

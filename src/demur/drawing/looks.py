@@ -1,14 +1,14 @@
-"""Looks: how systems are told apart in every picture, by colour (Okabe–Ito), marker and dash together."""
+"""Looks: the colour (Okabe–Ito), marker and dash that distinguish systems in every picture."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The class of a system in a picture, its colour, its marker as matplotlib names it, its dash in line widths.
+    """A style: CSS class, colour, marker (as matplotlib names it), and dash in line widths.
 
-    A marker other than a circle or a square has `corners`: how many, where the first is in degrees, and how far out
-    every second one lies.
+    A marker other than a circle or a square has `corners`: their number, the angle of the first in degrees, and the
+    relative radius of every second one.
     """
 
     style: str

@@ -1,4 +1,4 @@
-"""Pictures: what every chart becomes, of elements with every attribute escaped, frames, paths and labels."""
+"""SVG pictures: elements with escaped attributes, frames with axes, paths, markers and labels."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,15 +18,15 @@ _FINEST = 1e-300
 _KEY_ROW = 20
 _INK = "#000000"
 _LINE = 2.2
-_ACROSS, _UP = 20, 10  # of a plane, in a percent
+_ACROSS, _UP = 20, 10  # units of a plane per percent
 Spot = tuple[float, float]
 MARGINS = (32.0, 20.0, 46.0, 52.0)
 
 
 def visible(across: Sequence[float], up: Sequence[float]) -> Indices:
-    """Of points ordered from left to right: in each narrow column the first, the last, the lowest and the highest.
+    """The points to draw of a dense line: in each narrow column the first, last, lowest and highest.
 
-    What a line through them covers is the same as through all of them, and none is moved.
+    A line through them covers the same pixels as one through all points.
 
     >>> len(visible([0, 0.5, 1], [1, 2, 3])), len(visible([n / 1e4 for n in range(10_000)], [0.5] * 10_000)) < 600
     (3, True)
@@ -92,28 +92,28 @@ def ticks(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A plot: which numbers its edges are. Places in it are in percent: it fits any width with type of one size."""
+    """A plot with the numbers at its edges. Positions are in percent, so that it fits any width."""
 
     xs: tuple[float, float] = (0.0, 1.0)
     ys: tuple[float, float] = (0.0, 1.0)
 
     def across(self, value: float) -> float:
-        """Where a number lies from left to right."""
+        """The horizontal position of a number in percent, from the left."""
         return 100 * _between(value, *self.xs)
 
     def up(self, value: float) -> float:
-        """Where a number lies from the top down."""
+        """The vertical position of a number in percent, from the top."""
         return 100 - 100 * _between(value, *self.ys)
 
     def axes(
         self, across: str, up: str, *, percent: str = "", marks: Sequence[tuple[float, str]] = ()
     ) -> Iterable[str]:
-        """Grid lines, round numbers and the names of both axes; `percent` has x or y of an axis of shares.
+        """Grid lines, tick labels and names of both axes; `percent` contains x or y for an axis of shares.
 
-        Of an axis from left to right that is not of plain numbers, `marks` are where it has which text.
+        `marks` replace the tick labels of the x axis, as positions and texts.
         """
         for number in ticks(*self.ys):
-            y = place(self.up(number))
+            y = percent_text(self.up(number))
             yield element("line", x2="100%", y1=y, y2=y, class_="grid")
             yield label((0, self.up(number)), number_text(number, "y" in percent), shift=(-8, 4), anchor="end")
         yield element("line", x2="100%", y1="100%", y2="100%", class_="axis")
@@ -133,14 +133,15 @@ def number_text(number: float, percent: bool = False) -> str:  # noqa: FBT001, F
 
 
 def label(spot: Spot, content: str, *, shift: Spot = (0, 0), anchor: str = "middle", kind: str = "tick") -> str:
-    """A word at a place in percent, and so many pixels away from it."""
-    away = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
-    end = {} if anchor == "middle" else {"text_anchor": anchor}  # the middle is the rule of the style sheets
-    return element("text", escape(content), x=place(spot[0]), y=place(spot[1]), **away, **end, class_=kind)
+    """A text at a position in percent, shifted by some pixels."""
+    offset = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
+    end = {} if anchor == "middle" else {"text_anchor": anchor}  # the style sheets default to the middle
+    x, y = map(percent_text, spot)
+    return element("text", escape(content), x=x, y=y, **offset, **end, class_=kind)
 
 
 def _between(value: float, low: float, high: float) -> float:
-    """How far a number is from one to another, as a share; halves, as the width of all numbers is not one of them.
+    """The position of a number between two others, as a share; halved first, so that the width cannot overflow.
 
     >>> _between(0.5, 0.0, 2.0), _between(1e308, -1e308, 1e308)
     (0.25, 1.0)
@@ -148,22 +149,22 @@ def _between(value: float, low: float, high: float) -> float:
     return (value / 2 - low / 2) / ((high / 2 - low / 2) or 1)
 
 
-def place(percent: float) -> str:
-    """A place in a plot.
+def percent_text(percent: float) -> str:
+    """A position in percent as text.
 
-    >>> place(33.333), place(100.0)
+    >>> percent_text(33.333), percent_text(100.0)
     ('33.33%', '100%')
     """
     return f"{round(percent, 2) + 0.0:g}%"
 
 
 def at(x: float, y: float, *inside: str, **attributes: str | float) -> str:
-    """What is as large at any width, around a place in percent."""
-    return element("svg", *inside, x=place(x), y=place(y), **attributes)
+    """Elements of fixed size around a position in percent."""
+    return element("svg", *inside, x=percent_text(x), y=percent_text(y), **attributes)
 
 
 def plane(*paths: str) -> str:
-    """Paths in percent: they are stretched to the plot, and their strokes are not."""
+    """Paths in percent, which are stretched to the plot without stretching their strokes."""
     return element("svg", *paths, viewBox=f"0 0 {100 * _ACROSS} {100 * _UP}", preserveAspectRatio="none")
 
 
@@ -173,7 +174,7 @@ def marker(x: float, y: float, style: str, radius: float = 4) -> str:
 
 
 def shape(style: str, radius: float = 4) -> str:
-    """The shape of a look around 0."""
+    """The marker of a style, centred at 0."""
     look = next(look for look in LOOKS if look.style == style)
     if look.marker == "o":
         return element("circle", r=radius, class_=f"dot {style}")
@@ -189,18 +190,18 @@ def shape(style: str, radius: float = 4) -> str:
 
 
 def steps(spots: Iterable[Spot], start: float) -> str:
-    """A path that holds each point's height from the point before it, the first one's from `start`.
+    """A step path: each point's height holds from the previous point on, that of the first from `start` on.
 
     >>> steps([(10, 5), (20, 5), (30, 2.5)], start=0)
     'M0 50h200h200v-25h200'
     """
-    path, here = "", (round(_ACROSS * start), 0)
-    for there in map(_on_plane, spots):
+    path, last = "", (round(_ACROSS * start), 0)
+    for point in map(_on_plane, spots):
         if not path:
-            path, here = f"M{here[0]} {there[1]}", (here[0], there[1])
-        path += f"v{there[1] - here[1]}" if there[1] != here[1] else ""
-        path += f"h{there[0] - here[0]}" if there[0] != here[0] else ""
-        here = there
+            path, last = f"M{last[0]} {point[1]}", (last[0], point[1])
+        path += f"v{point[1] - last[1]}" if point[1] != last[1] else ""
+        path += f"h{point[0] - last[0]}" if point[0] != last[0] else ""
+        last = point
     return path
 
 
@@ -210,26 +211,26 @@ def line(spots: Iterable[Spot]) -> str:
     >>> line([(1, 2), (3, 4.5), (2.5, 4.5)])
     'M20 20l40 25h-10'
     """
-    path, here = "", (0, 0)
-    for there in map(_on_plane, spots):
-        across, up = there[0] - here[0], there[1] - here[1]
+    path, last = "", (0, 0)
+    for point in map(_on_plane, spots):
+        across, up = point[0] - last[0], point[1] - last[1]
         straight = f"h{across}" if not up else f"v{up}" if not across else f"l{across} {up}"
         path += straight if path else f"M{across} {up}"
-        here = there
+        last = point
     return path
 
 
 def _on_plane(spot: Spot) -> tuple[int, int]:
-    """Steps between rounded places add up to the rounded place, so that no path drifts."""
+    """A position rounded to the grid of a plane; steps between rounded positions do not accumulate errors."""
     return round(_ACROSS * spot[0]), round(_UP * spot[1])
 
 
 @cache
 def _style() -> str:
-    """The rules of a picture that stands alone; ink, and a black look, have the colour of the text around it."""
-    from importlib.resources import files  # noqa: PLC0415  (slow to import, for a picture that few ask for)
+    """The CSS of a standalone picture; black has the colour of the surrounding text."""
+    from importlib.resources import files  # noqa: PLC0415  (slow to import, and seldom needed)
 
-    # Every rule is about what lies inside .demur: a style element in a notebook speaks to the whole notebook.
+    # All rules are scoped to .demur, as a style element in a notebook applies to the whole notebook.
     rules = [files("demur.drawing").joinpath("picture.css").read_text("utf-8")]
     for look in LOOKS:
         dash = " ".join(f"{_LINE * part:.3g}" for part in look.dash) or "none"
@@ -253,22 +254,22 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """For the page, whose style sheet knows the classes: as wide as there is room, with type of one size."""
+        """The SVG for the page, whose style sheet defines the classes; it fills the available width."""
         padding = " ".join(f"{coordinate(margin)}px" for margin in self.margins)
         style = f"height:{coordinate(self.height)}px;padding:{padding}"
         attributes = {"role": "img", "aria_label": self.words, "class_": f"chart {self.kind}", "style": style}
         return element("svg", *self.parts, **attributes, **self.data)
 
     def standalone(self, *, paper: bool = False) -> str:
-        """For a notebook or a file, with its styles and a key; `paper` is white whatever lies around it."""
+        """The SVG for a notebook or a file, with styles and a legend; `paper` adds a white background."""
         keys = [(style, name) for style, name in self.keys if name]
         height = self.height + _KEY_ROW * len(keys)
         box = f"0 0 {coordinate(self.width)} {coordinate(height)}"
         attributes = {"viewBox": box, "width": coordinate(self.width), "role": "img", "aria_label": self.words}
-        ground = [element("rect", width=self.width, height=height, fill="white")] if paper else []
+        background = [element("rect", width=self.width, height=height, fill="white")] if paper else []
         top, right, bottom, left = self.margins
         inner = {"x": left, "y": top, "width": self.width - left - right, "height": self.height - top - bottom}
-        parts = [_style(), *ground, element("svg", *self.parts, **inner)]
+        parts = [_style(), *background, element("svg", *self.parts, **inner)]
         for row, (style, name) in enumerate(keys):
             y = coordinate(self.height + _KEY_ROW * (row + 0.5))
             mark = [element("path", d="M-20 0h40", class_=f"line {style}"), shape(style)]

@@ -1,23 +1,23 @@
-"""Risk–coverage charts: curves as steps, with their bands, their ends and the orders they are held against."""
+"""Risk–coverage charts: step curves with bands, Cmax, and the random and oracle orders."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, place, plane, steps, visible
+from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, percent_text, plane, steps, visible
 
 MOST_MARKERS = 40
 _MIDDLE = 0.5
-_LABEL = 17  # pixels that the label of a curve needs from the next one
+_LABEL = 17  # pixels between two labels, at least
 _MARGINS = (34.0, 20.0, 46.0, 52.0)
 
 
 @dataclass(frozen=True, slots=True)
 class RiskBand:
-    """Intervals at each coverage and a band over all of them; stepped where it holds every operating point.
+    """Pointwise intervals and a simultaneous band; stepped if it includes every operating point.
 
-    The band over all of them begins where enough clusters have shown a loss: before that its ends are nan.
+    The simultaneous band starts where enough clusters have a loss: before that its ends are nan.
     """
 
     coverage: Sequence[float]
@@ -28,7 +28,7 @@ class RiskBand:
     stepped: bool
 
     def parts(self) -> Iterator[tuple[str, list[float], list[float], list[float]]]:
-        """The band over all coverages, then the intervals at each: name, coverages from where it begins, both ends."""
+        """The simultaneous band, then the pointwise intervals: name, coverages from its start, low and high ends."""
         both = {"simultaneous": (self.low_simultaneous, self.high_simultaneous), "pointwise": (self.low, self.high)}
         for name, (low, high) in both.items():
             first = next((index for index, end in enumerate(low) if not math.isnan(end)), len(low))
@@ -50,7 +50,7 @@ class RiskCurve:
     random: tuple[float, float] | None = None
     oracle: Sequence[tuple[float, float]] = ()
     band: RiskBand | None = None
-    mark: tuple[float, float, str] | None = None  # a coverage, the risk there, and what is marked
+    mark: tuple[float, float, str] | None = None  # coverage, risk and label of a marked point
     share: bool = False  # whether the risk is a share of the answers, in percent
 
     @property
@@ -66,7 +66,7 @@ def risk_coverage(
     units: str = "items that are answered",
     size: tuple[float, float] = (760, 400),
 ) -> Picture:
-    """Curves in one frame that reaches up to `top`, or to the highest of them."""
+    """Curves in one frame, which extends to `top` or to the highest of them."""
     frame = risk_frame(curves, top)
     parts = [element("rect", width="100%", height="100%", class_="area")]
     parts += frame.axes(
@@ -97,7 +97,7 @@ def risk_frame(curves: Sequence[RiskCurve], top: float | None = None) -> Frame:
 
 
 def curves_in_words(curves: Sequence[RiskCurve]) -> str:
-    """What a reader who cannot see the curves is told."""
+    """The curves in words, for screen readers."""
     return f"Selective risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
 
 
@@ -114,7 +114,7 @@ def _spots(frame: Frame, curve: RiskCurve) -> Iterator[Spot]:
 
 
 def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    """Steps where each can be told from the next; of very many points a line, through those that can be told apart."""
+    """The curve as steps, or as a line through the visible points where there are very many."""
     spots = [*_spots(frame, curve)]
     if spots:
         path = steps(spots, 0) if len(spots) == len(curve.risk) else line([(0, spots[0][1]), *spots])
@@ -122,7 +122,7 @@ def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
 
 
 def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    """The band that holds at all coverages at once, and on it the intervals at each of them."""
+    """The simultaneous band, and on it the pointwise intervals."""
     if curve.band is not None:
         for name, coverages, *edges in curve.band.parts():
             low, high = (_edge(frame, coverages, heights, stepped=curve.band.stepped) for heights in edges)
@@ -130,7 +130,7 @@ def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
 
 
 def _edge(frame: Frame, coverages: Sequence[float], heights: Sequence[float], *, stepped: bool) -> list[Spot]:
-    """One edge of a band, from where it begins; what lies above the frame ends at it."""
+    """One edge of a band, clipped to the top of the frame."""
     spots: list[Spot] = []
     for coverage, height in zip(coverages, heights, strict=True):
         up = frame.up(min(height, frame.ys[1]))
@@ -148,17 +148,17 @@ def _references(frame: Frame, curve: RiskCurve) -> Iterator[str]:
             yield element("path", d=path, class_=f"reference {name} {curve.style}")
 
 
-def _names(frame: Frame, curves: Sequence[RiskCurve], apart: float) -> Iterator[str]:
-    """Each curve is named where it ends, with its Cmax; names that would lie on each other are moved apart."""
+def _names(frame: Frame, curves: Sequence[RiskCurve], spacing: float) -> Iterator[str]:
+    """A label with Cmax at the end of each curve; labels that would overlap are moved apart."""
     floor = 100.0
     for curve in sorted(curves, key=lambda curve: curve.risk[-1]):
         y = min(frame.up(curve.risk[-1]), floor)
-        floor = y - apart
+        floor = y - spacing
         anchor, dx = ("end", 4) if curve.cmax > _MIDDLE else ("start", -4)
         tag = element("tspan", "●", class_=f"tag {curve.style}")
         text = f" {escape(curve.label)} {curve.cmax:.1%}" if curve.label else f" Cmax {curve.cmax:.1%}"
-        x = place(frame.across(curve.cmax))
-        yield element("text", tag, text, x=x, y=place(y), dx=dx, dy=-10, text_anchor=anchor, class_="end")
+        x = percent_text(frame.across(curve.cmax))
+        yield element("text", tag, text, x=x, y=percent_text(y), dx=dx, dy=-10, text_anchor=anchor, class_="end")
 
 
 def _mark(frame: Frame, style: str, coverage: float, risk: float, name: str) -> str:

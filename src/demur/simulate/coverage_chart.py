@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from demur.drawing.looks import look_at
-from demur.drawing.picture import Frame, Picture, element, label, marker, place, ticks
+from demur.drawing.picture import Frame, Picture, element, label, marker, percent_text, ticks
 from demur.simulate.study import METHODS, NOMINAL, Tally
 
 _WIDTH, _ROW, _APART = 760, 26, 5
@@ -21,11 +21,11 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
     frame, rows = Frame(xs=(floor, 1.0)), _ROW * len(shown)
     parts = [label((0, 0), words, shift=(-_MARGINS[3], -26), anchor="start", kind="heading")]
     for share in ticks(floor, 1.0):
-        x = place(frame.across(share))
+        x = percent_text(frame.across(share))
         parts.append(element("line", x1=x, x2=x, y2="100%", class_="grid"))
         parts.append(label((frame.across(share), 100), f"{share:.0%}", shift=(0, 18)))
     nominal = frame.across(NOMINAL)
-    parts.append(element("line", x1=place(nominal), x2=place(nominal), y2="100%", class_="zero"))
+    parts.append(element("line", x1=percent_text(nominal), x2=percent_text(nominal), y2="100%", class_="zero"))
     parts.append(label((nominal, 0), f"{NOMINAL:.0%}", shift=(0, -6)))
     name = f"share of intervals that hold the true value, ± {_REACH} Monte-Carlo standard errors"
     parts.append(label((50, 100), name, shift=(0, 38), kind="name"))
@@ -45,6 +45,6 @@ def _row(frame: Frame, tally: Tally, middle: float, rows: int) -> Iterator[str]:
         error = _REACH * math.sqrt(share * (1 - share) / tally.made[method])
         low, high = (frame.across(min(max(end, frame.xs[0]), 1)) for end in (share - error, share + error))
         y = 100 * (middle + _APART * (2 * index - 1)) / rows
-        ends = {"x1": place(low), "x2": place(high), "y1": place(y), "y2": place(y)}
+        ends = {"x1": percent_text(low), "x2": percent_text(high), "y1": percent_text(y), "y2": percent_text(y)}
         yield element("line", **ends, class_=f"interval {style}")
         yield marker(frame.across(share), y, style)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from demur.drawing.costs import AskedPrice, CostLine, cost_chart
+from demur.drawing.costs import CostLine, RequestedPrice, cost_chart
 from demur.inference.key import Key
 from demur.quantities.costs import price_of
 from demur.quantities.priced import COST
@@ -45,14 +45,14 @@ def _lines(results: Results, confidence: str) -> Iterator[CostLine]:
         yield cost_line(results.curves[system.system, confidence], label, system.style, requested)
 
 
-def _requested_prices(results: Results, system: NamedSystem, confidence: str) -> Iterator[AskedPrice]:
+def _requested_prices(results: Results, system: NamedSystem, confidence: str) -> Iterator[RequestedPrice]:
     for price in results.selective.abstention_costs or ():
         cost = results.get(Key(system.system, f"{COST}@{price}", confidence))
         if cost is not None and not math.isnan(cost.value):
             yield float(price_of(price)), cost.value, ends_of(shown_interval(results, cost))
 
 
-def cost_line(record: CurveRecord, label: str, style: str, requested: Sequence[AskedPrice] = ()) -> CostLine:
+def cost_line(record: CurveRecord, label: str, style: str, requested: Sequence[RequestedPrice] = ()) -> CostLine:
     """The lowest cost as a function of the price: between switches its slope is the share declined."""
     coverages = dict(zip(record.curve.threshold, record.curve.coverage, strict=True))
     vertices, answered = [(0.0, 0.0)], 0.0
