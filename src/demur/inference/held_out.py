@@ -12,7 +12,7 @@ import numpy as np
 from demur.inference.draws import folds
 from demur.inference.sums import exactly_addable
 from demur.inference.views import CurveView
-from demur.quantities.costs import cheapest_place
+from demur.quantities.costs import cheapest_plateau
 from demur.quantities.priced import HeldOut, accepted_by_cluster
 from demur.types import Floats, Integers
 
@@ -25,7 +25,7 @@ def cheapest_without(view: CurveView, price: Fraction, fold: Integers) -> Intege
     others = (fold[:, None] != np.arange(number)).astype(np.float64)
     count, loss_sum = table.plateaus.cumulative(others, whole=table.whole)
     largest = float(table.largest_loss or np.nan)
-    plateaus = [cheapest_place(count[:, index], loss_sum[:, index], price, largest) for index in range(number)]
+    plateaus = [cheapest_plateau(count[:, index], loss_sum[:, index], price, largest) for index in range(number)]
     return np.array(plateaus)[fold]
 
 

@@ -1,4 +1,4 @@
-"""Calibration quantities: whether what is said to be 80 % sure comes true 80 % of the time."""
+"""Calibration quantities: whether forecasts of 80 % are correct 80 % of the time."""
 
 from typing import Any, Literal
 
@@ -29,10 +29,10 @@ def nll(forecasts: Forecasts) -> Floats:
     """
     if not forecasts.binary:
         return np.full_like(forecasts.total, np.nan)
-    happened = -np.log(np.maximum(forecasts.probability, LEAST_LIKELY))[:, None]
-    not_so = -np.log(np.maximum(1 - forecasts.probability, LEAST_LIKELY))[:, None]
+    positive_loss = -np.log(np.maximum(forecasts.probability, LEAST_LIKELY))[:, None]
+    negative_loss = -np.log(np.maximum(1 - forecasts.probability, LEAST_LIKELY))[:, None]
     misses = forecasts.count - forecasts.outcome
-    return forecasts.mean(np.sum(happened * forecasts.outcome + not_so * misses, axis=0))
+    return forecasts.mean(np.sum(positive_loss * forecasts.outcome + negative_loss * misses, axis=0))
 
 
 @quantity("brier", of="forecasts", title="Brier", shown=("calibration", "validation"))
@@ -49,7 +49,7 @@ def brier(forecasts: Forecasts) -> Floats:
     [0.125]
     """
     crossed = np.sum(forecasts.probability[:, None] * (forecasts.given - 2 * forecasts.outcome), axis=0)
-    return forecasts.mean(np.maximum(crossed + forecasts.squares, 0))  # rounding may leave a little less than nothing
+    return forecasts.mean(np.maximum(crossed + forecasts.squares, 0))  # rounding may make it slightly negative
 
 
 @quantity("brier_reliability", of="forecasts", title="brier reliability", shown=("calibration",))
@@ -91,7 +91,7 @@ def brier_resolution(forecasts: Forecasts) -> Floats:
 def brier_uncertainty(forecasts: Forecasts) -> Floats:
     """Variance of the outcomes.
 
-    What the Brier score of always saying the overall rate would be: a property of the task. Neither way is better.
+    The Brier score of always predicting the overall rate: a property of the task. Neither direction is better.
 
     Formula: mean y² − (mean y)², which is ȳ·(1 − ȳ) for outcomes that are 0 or 1.
     Ties: none to speak of.
@@ -143,8 +143,8 @@ def ece(forecasts: Forecasts) -> Floats:
 def ece_open(forecasts: Forecasts) -> Floats:
     """Expected calibration error with a last bin that does not include 1.
 
-    A common slip: forecasts of exactly 1 are in no bin, though they still count in N, and the error looks smaller. Here
-    to reproduce numbers that were made so, not to be reported. Lower looks better.
+    A common slip: forecasts of exactly 1 are in no bin, though they still count in N, and the error looks smaller. It
+    reproduces numbers computed that way, and should not be reported. Lower looks better.
 
     Formula: as ece, without the forecasts p = 1 in the sums, and with the edges numpy.linspace(0, 1, n + 1) gives.
     Ties: a probability is in one bin; such an edge may be a bit above the decimal, so that 0.3 falls below 0.3.
@@ -173,18 +173,18 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
     [0.4]
     """
     rank = np.cumsum(forecasts.count, axis=0) - forecasts.count / 2
-    place = (rank * forecasts.n_bins // np.maximum(forecasts.total, 1)).astype(np.intp)
+    bin_of = (rank * forecasts.n_bins // np.maximum(forecasts.total, 1)).astype(np.intp)
     samples = len(forecasts.total)
     gaps = (forecasts.outcome - forecasts.given).ravel()
-    cells = (place * samples + np.arange(samples)).ravel()
+    cells = (bin_of * samples + np.arange(samples)).ravel()
     sums = np.bincount(cells, gaps, forecasts.n_bins * samples).reshape(forecasts.n_bins, samples)
     return forecasts.mean(np.abs(sums).sum(axis=0))
 
 
 def _auroc_influence(step: Indices, cluster: Indices, positive: Floats, negative: Floats, clusters: int) -> Floats:
-    """Influences of the clusters on the AUROC, from the positives and negatives they hold at steps of probability.
+    """Influences of the clusters on the AUROC, from their positives and negatives at each step of probability.
 
-    A positive moves it by how many negatives it is above, a negative by how many positives it is below.
+    The influence of a positive is the share of negatives below it, that of a negative the share of positives above it.
     """
     positives, negatives = (np.bincount(step, weights) for weights in (positive, negative))
     above = np.cumsum(negatives) - negatives / 2
@@ -228,7 +228,7 @@ def auroc(forecasts: Forecasts) -> Floats:
 
 
 def rank_sums(forecasts: Forecasts) -> tuple[Floats, Floats]:
-    """Pairs of what came true and what did not: how many are ranked right, ties as halves, and how many there are."""
+    """The number of correctly ranked pairs of a positive and a negative, ties as halves, and of all pairs."""
     misses = forecasts.count - forecasts.outcome
     below = np.cumsum(misses, axis=0) - misses / 2
     ranked = np.sum(forecasts.outcome * below, axis=0)

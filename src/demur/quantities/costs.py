@@ -42,9 +42,9 @@ def price_of(value: str | float | Fraction | Decimal) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class CostPoint:
-    """An operating point as costs see it: coverage, and generalized risk in largest losses.
+    """An operating point for costs: coverage, and generalized risk in units of the largest loss (`lost`).
 
-    The threshold is None, and the risk too, where everything is declined.
+    The threshold is None where everything is declined.
     """
 
     coverage: Fraction
@@ -52,7 +52,7 @@ class CostPoint:
     threshold: float | None = None
 
     def cost(self, price: Fraction) -> Fraction:
-        """What a unit costs on average."""
+        """The mean cost of a unit at a price."""
         return self.lost + price * (1 - self.coverage)
 
 
@@ -60,7 +60,7 @@ class CostPoint:
 class CostOptimum:
     """The cheapest operating point at a price; threshold and risk are None where that is declining everything.
 
-    The risk is the mean loss of what is accepted, on the scale of the loss; the cost is in largest losses per unit.
+    The risk is the mean loss of the accepted answers; the cost per unit is relative to the largest loss.
     """
 
     price: Fraction
@@ -74,8 +74,8 @@ class CostOptimum:
 class CostEnvelope:
     """The operating points that are the cheapest at some price, from declining everything to answering everything.
 
-    `switches` are the prices at which the cheapest point moves from one to the next, exact. At a switch the two cost
-    the same, and the larger coverage is taken.
+    `switches` are the exact prices at which the cheapest point changes. At a switch both points cost the same, and the
+    larger coverage is taken.
     """
 
     points: tuple[CostPoint, ...]
@@ -93,12 +93,12 @@ class CostEnvelope:
 
     @classmethod
     def of_random(cls, curve: Curve) -> CostEnvelope:
-        """The envelope of a confidence that says nothing: everything is answered, or nothing is."""
+        """The envelope of an uninformative confidence: everything is answered, or nothing."""
         return cls(_points(curve, curve.points, range(len(curve))[-1:]))
 
     @cached_property
     def switches(self) -> tuple[Fraction, ...]:
-        """The price from which on each point is the cheapest; there is none for the first."""
+        """The price from which on each point except the first is the cheapest."""
         return tuple((b.lost - a.lost) / (b.coverage - a.coverage) for a, b in pairwise(self.points))
 
     def best(self, price: Fraction) -> CostPoint:
@@ -112,13 +112,14 @@ class CostEnvelope:
     @cached_property
     def area(self) -> Fraction:
         """The lowest cost accumulated over every price from 0 to 1."""
-        total, ends = Fraction(0), [Fraction(0), *(min(max(at, Fraction(0)), Fraction(1)) for at in self.switches)]
-        for point, low, high in zip(self.points, ends, [*ends[1:], Fraction(1)], strict=True):
+        zero, one = Fraction(0), Fraction(1)
+        total, ends = zero, [zero, *(min(max(price, zero), one) for price in self.switches)]
+        for point, low, high in zip(self.points, ends, [*ends[1:], one], strict=True):
             total += point.lost * (high - low) + (1 - point.coverage) * (high**2 - low**2) / 2
         return total
 
     def saving(self, price: Fraction) -> Fraction:
-        """What the confidence is worth: how much less this costs than the cheaper of answering all and none."""
+        """The saving over the cheaper of answering everything and declining everything."""
         return min(self.points[-1].cost(price), price) - self.cost(price)
 
 
@@ -132,14 +133,14 @@ def cost_optimal(curve: Curve, price: str | float | Fraction) -> CostOptimum:
     >>> best.threshold, float(best.coverage), float(best.risk), float(best.cost)
     (8.0, 0.4, 0.0, 0.06)
     """
-    at = price_of(price)
-    best = CostEnvelope.of(curve).best(at)
+    exact_price = price_of(price)
+    best = CostEnvelope.of(curve).best(exact_price)
     risk = None if best.threshold is None else best.lost / best.coverage * _scale(curve) / curve.divisor
-    return CostOptimum(at, best.threshold, best.coverage, risk, best.cost(at))
+    return CostOptimum(exact_price, best.threshold, best.coverage, risk, best.cost(exact_price))
 
 
 def price_text(price: Fraction) -> str:
-    """A price as a decimal where it is one, and as a fraction elsewhere.
+    """A price as a decimal if it is one, otherwise as a fraction.
 
     >>> price_text(price_of("1:10")), price_text(price_of("1:3"))
     ('0.1', '1/3')
@@ -151,23 +152,23 @@ def price_text(price: Fraction) -> str:
     return f"{whole[:-power]}.{whole[-power:]}" if power else whole
 
 
-def cheapest_place(count: Floats, loss_sum: Floats, price: Fraction, largest: float) -> int:
-    """The plateau up to which answers are accepted at the lowest cost, -1 for none; of equals the last.
+def cheapest_plateau(count: Floats, loss_sum: Floats, price: Fraction, largest: float) -> int:
+    """The plateau up to which accepting answers has the lowest cost, -1 for none; of equals the last.
 
-    The sums are cumulated, and a plateau that holds nothing repeats those before it.
+    The sums are cumulative, and an empty plateau repeats those before it.
     """
-    held = np.flatnonzero(np.diff(count, prepend=0) > 0)
-    sums = [Fraction(value) for value in loss_sum[held].tolist()]
-    place, lowest = -1, Fraction(0)
-    for index in lower_hull_of_sums(count[held].astype(np.int64), loss_sum[held]).tolist():
-        paid = sums[index] / Fraction(largest) - price * int(count[held[index]])
+    nonempty = np.flatnonzero(np.diff(count, prepend=0) > 0)
+    sums = [Fraction(value) for value in loss_sum[nonempty].tolist()]
+    cheapest, lowest = -1, Fraction(0)
+    for index in lower_hull_of_sums(count[nonempty].astype(np.int64), loss_sum[nonempty]).tolist():
+        paid = sums[index] / Fraction(largest) - price * int(count[nonempty[index]])
         if paid <= lowest:
-            place, lowest = int(held[index]), paid
-    return place
+            cheapest, lowest = int(nonempty[index]), paid
+    return cheapest
 
 
 def _points(
-    curve: Curve, points: CurvePoints, kept: range | list[int], *, thresholds: bool = True
+    curve: Curve, points: CurvePoints, chosen: range | list[int], *, thresholds: bool = True
 ) -> tuple[CostPoint, ...]:
     units, scale = max(curve.units, 1), _scale(curve)
     return (
@@ -178,7 +179,7 @@ def _points(
                 Fraction(points.loss_sum[index].item()) / (units * scale),
                 float(curve.threshold[index]) if thresholds else None,
             )
-            for index in kept
+            for index in chosen
         ),
     )
 

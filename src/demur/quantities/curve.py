@@ -34,9 +34,9 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvePoints:
-    """Units accepted and their summed loss numerators, point by point: all an area needs.
+    """The accepted units and their summed loss numerators at each point, from which areas are computed.
 
-    Points merge by addition, and integers stay integers until the last division.
+    Integers stay integers until the last division.
     """
 
     count: Integers
@@ -46,7 +46,7 @@ class CurvePoints:
         return len(self.count)
 
     def risk(self, index: int) -> Fraction:
-        """Mean loss numerator of what point `index` accepts."""
+        """The mean loss numerator of the units accepted at point `index`."""
         return Fraction(self.loss_sum[index].item()) / int(self.count[index])
 
     def upto(self, length: int) -> CurvePoints:
@@ -75,7 +75,7 @@ class CurvePoints:
 
 
 def points_within(thresholds: Floats, threshold: float, scale: int) -> int:
-    """How many operating points a threshold reaches: those at or above it, or below it where lower is surer (−1)."""
+    """The number of operating points at or above a threshold, or below it where lower means more confident (−1)."""
     return int(np.sum(scale * thresholds >= scale * threshold))
 
 
@@ -83,7 +83,7 @@ def points_within(thresholds: Floats, threshold: float, scale: int) -> int:
 class Curve(Tabular):
     """Operating points of a system: one for each distinct confidence of an answered unit, most confident first.
 
-    Thresholds are on the scale of the signal, of which lower values are surer where `scale` is −1.
+    Thresholds are on the scale of the signal, whose lower values mean more confident where `scale` is −1.
 
     >>> from demur import risk_coverage
     >>> curve = risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])
@@ -107,8 +107,8 @@ class Curve(Tabular):
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
-        """Sort once; equal confidences make one point, so that order inside a tie cannot matter."""
-        # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.
+        """Sort once; equal confidences make one point, so that the order within ties does not matter."""
+        # Sums of doubles depend on their order: ties are sorted by loss, so that the order of rows does not matter.
         whole = graded.loss.dtype.kind == "i"
         order = (np.argsort(graded.confidence) if whole else np.lexsort((graded.loss, graded.confidence)))[::-1]
         confidence = graded.confidence[order]
@@ -124,7 +124,7 @@ class Curve(Tabular):
         return cls(
             units=graded.units,
             points=CurvePoints(accepted, cumulative_sum(loss)[ends]),
-            threshold=graded.scale * confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
+            threshold=graded.scale * confidence[ends] + 0.0,  # turns -0.0 into 0.0
             divisor=graded.divisor,
             loss_levels=levels,
             level_sizes=sizes,
@@ -150,11 +150,11 @@ class Curve(Tabular):
         )
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Every operating point: its coverage, its risks, and the confidence it takes."""
+        """Every operating point: its coverage, its risks and its threshold."""
         return {name: getattr(self, name).tolist() for name in POINT_COLUMNS}
 
     def _repr_html_(self) -> str:
-        from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only a notebook pays for pictures)
+        from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only notebooks need pictures)
         from demur.drawing.looks import LOOKS  # noqa: PLC0415
         from demur.drawing.risk_coverage import RiskCurve, risk_coverage  # noqa: PLC0415
 
@@ -278,7 +278,7 @@ class Curve(Tabular):
 
     @staticmethod
     def ratio(part: Fraction, whole: Fraction) -> Fraction | float:
-        """One number over another; nan where there is nothing to divide by."""
+        """One number over another; nan where the divisor is 0."""
         return part / whole if whole else math.nan
 
     def risk_at(self, coverage: Coverage) -> float:
@@ -293,7 +293,7 @@ class Curve(Tabular):
     def last_within(self, risk: Fraction, kind: Literal["selective", "generalized"]) -> int | None:
         """The operating point of the largest coverage with this risk at most, decided exactly; None if none has it."""
         rounded = self.selective_risk if kind == "selective" else self.generalized_risk
-        # Rounding keeps an order: a point whose rounded risk is above the rounded limit is above it.
+        # Rounding is monotone: a point whose rounded risk is above the rounded limit is above the limit.
         for index in np.flatnonzero(rounded <= float(risk))[::-1].tolist():
             if self.exact_risk(index, kind) <= risk:
                 return int(index)
@@ -306,13 +306,13 @@ class Curve(Tabular):
 
     def coverage_at_threshold(self, threshold: float) -> Fraction:
         """The share of all units that are answered with at least this confidence, not yet rounded."""
-        places = points_within(self.threshold, threshold, self.scale)
-        return Fraction(int(self.points.count[places - 1]) if places else 0, max(self.units, 1))
+        points = points_within(self.threshold, threshold, self.scale)
+        return Fraction(int(self.points.count[points - 1]) if points else 0, max(self.units, 1))
 
     def risk_at_threshold(self, threshold: float) -> Fraction | float:
         """Mean loss of the answers with at least this confidence, not yet rounded; nan where there are none."""
-        places = points_within(self.threshold, threshold, self.scale)
-        return self.points.risk(places - 1) / self.divisor if places else math.nan
+        points = points_within(self.threshold, threshold, self.scale)
+        return self.points.risk(points - 1) / self.divisor if points else math.nan
 
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
         """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
@@ -324,11 +324,11 @@ class Curve(Tabular):
 
     @property
     def _area_unit(self) -> int:
-        """Areas of `Points` are in units × loss numerators; this brings them to coverage × loss."""
+        """The divisor that converts areas of `CurvePoints` to coverage × loss."""
         return max(self.units, 1) * self.divisor
 
     def _area_upto(self, coverage: Coverage | None, *, selective: bool) -> Fraction:
-        """Whole trapezoids up to the last point within reach, then the cut one, its height interpolated."""
+        """Whole trapezoids up to the last point within the coverage, then the cut one with interpolated height."""
         end = Fraction(self.answered)
         if coverage is not None:
             end = min(coverage.position(self.units), end)
@@ -351,6 +351,6 @@ class Curve(Tabular):
         return CurvePoints(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
 
     def _oracle(self) -> CurvePoints:
-        """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
+        """The oracle order: losses ascending, each unit a point of its own."""
         losses = np.repeat(self.loss_levels, self.level_sizes)
         return CurvePoints(np.arange(1, len(losses) + 1), cumulative_sum(losses))

@@ -1,4 +1,4 @@
-"""Detection quantities: whether a probability tells queries that have evidence, the positives, from those without."""
+"""Detection quantities: how well a probability separates queries with evidence, the positives, from the others."""
 
 import math
 from typing import Any
@@ -14,34 +14,34 @@ _ONE_CLASS = "all queries have evidence, or none has: one class"
 
 
 def detection_measures() -> list[Measure]:
-    """Every quantity that tells queries with evidence from those without, at the rates that are usually reported."""
+    """Every detection quantity, at its default false positive rates."""
     return [measure for measure in default_measures("forecasts") if "detection" in measure.quantity.shown]
 
 
 def by_convention(measure: Measure, forecasts: Forecasts) -> Floats:
-    """The number in every sample, by convention in those of one class; nan in those that hold nothing.
+    """The number in every sample, by convention in samples of one class; nan in empty samples.
 
-    The convention is part of the number: it stands in for samples of one class in the data and in every draw alike.
+    The convention applies to samples of one class in the data and in every draw.
     """
     number, convention = measure(forecasts), measure.quantity.convention
     assert convention is not None  # noqa: S101  (every quantity shown for detection declares one)
-    usual = np.where(np.isnan(number), convention(forecasts), number)
-    return np.where(forecasts.total > 0, usual, np.nan)
+    completed = np.where(np.isnan(number), convention(forecasts), number)
+    return np.where(forecasts.total > 0, completed, np.nan)
 
 
 def checked_rate(rate: Any) -> float:
     """A false positive rate to stay within, from 0 to 1."""
     try:
-        found = math.nan if isinstance(rate, bool) else float(rate)
+        value = math.nan if isinstance(rate, bool) else float(rate)
     except (TypeError, ValueError):
-        found = math.nan
-    if not 0 <= found <= 1:
+        value = math.nan
+    if not 0 <= value <= 1:
         raise UserError(f"false positive rate {literal(rate)}, expected a number from 0 to 1")
-    return found
+    return value
 
 
 def single_class(forecasts: Forecasts) -> bool:
-    """Whether all outcomes of the data as they are are the same."""
+    """Whether all outcomes of the data are the same."""
     return bool(forecasts.came_true[0] in (0, forecasts.total[0]))
 
 
@@ -75,8 +75,8 @@ def auprc(forecasts: Forecasts) -> Floats:
     """
     true, accepted = _accepted(forecasts)
     gained = np.diff(true, axis=0, prepend=0)
-    found = over(np.sum(gained * over(true, accepted, 0.0), axis=0), forecasts.came_true)
-    return np.where(forecasts.came_true == forecasts.total, np.nan, found)
+    area = over(np.sum(gained * over(true, accepted, 0.0), axis=0), forecasts.came_true)
+    return np.where(forecasts.came_true == forecasts.total, np.nan, area)
 
 
 @quantity(
@@ -115,7 +115,7 @@ def tpr_at_fpr(forecasts: Forecasts, rate: float) -> Floats:
 
 
 def threshold_at_fpr(forecasts: Forecasts, rate: float) -> tuple[float | None, float, float]:
-    """The lowest probability at which false alarms stay within a rate, and both rates there; none if there is none."""
+    """The lowest threshold whose false positive rate is at most `rate`, and both rates there; None if there is none."""
     true, accepted = (column[:, 0] for column in _accepted(forecasts))
     negatives = float(forecasts.total[0] - forecasts.came_true[0])
     within = np.flatnonzero(over(accepted - true, np.full_like(true, negatives)) <= rate)
@@ -127,6 +127,6 @@ def threshold_at_fpr(forecasts: Forecasts, rate: float) -> tuple[float | None, f
 
 
 def _accepted(forecasts: Forecasts) -> tuple[Floats, Floats]:
-    """From the highest probability down: how many with evidence, and how many in all, are accepted."""
+    """From the highest probability down: the number of accepted queries with evidence, and of all accepted."""
     true = np.cumsum(forecasts.outcome[::-1], axis=0)
     return true, np.cumsum(forecasts.count[::-1], axis=0)

@@ -1,4 +1,4 @@
-"""Graded units: the only table a curve sees. Answers with a loss and a confidence; abstentions are counted."""
+"""Graded units, from which curves are made: answers with a loss and a confidence, and a count of abstentions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SAFE_PRODUCT = 2.0**53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is.
+    """The sampled clusters: ids in sorted order, the number of units of each, and the cluster of each answered unit.
 
-    Of a part of the units, such as a group, a cluster may have none.
+    In a part of the units, such as a group, a cluster may have none.
     """
 
     ids: Sequence[int | str]
@@ -43,18 +43,18 @@ class Clusters:
         """From the cluster of every unit, and which units are answered."""
         ids = sorted_ids(owners)
         position = {owner: index for index, owner in enumerate(ids)}
-        place = np.array([position[owner] for owner in owners], dtype=np.intp)
-        return cls(ids, np.bincount(place, minlength=len(ids)), place[answered])
+        cluster = np.array([position[owner] for owner in owners], dtype=np.intp)
+        return cls(ids, np.bincount(cluster, minlength=len(ids)), cluster[answered])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graded:
     """Losses and confidences of the answered units, and how many units there are in all.
 
-    A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
-    and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the
-    facts the units came from, where a reader made them, and `made_of` is the `Confidence` that `grade` gave them. With
-    `count`, an entry stands for so many answered units that are alike.
+    A loss is `loss / divisor`. Integral losses are stored as integers, whatever their type: their sums are exact and do
+    not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the facts of a
+    reader that the units came from, if any, and `made_of` is the `Confidence` that `grade` used. With `count`, an entry
+    stands for several answered units that are alike.
     """
 
     units: int
@@ -75,10 +75,10 @@ class Graded:
                 f"{len(self.loss)} losses, {len(self.confidence)} confidences and {self.units} units do not go together"
             )
         if self.clusters is not None:
-            held = int(self.clusters.units.sum()), len(self.clusters.of_answer)
-            if held != (self.units, len(self.loss)):
+            sizes = int(self.clusters.units.sum()), len(self.clusters.of_answer)
+            if sizes != (self.units, len(self.loss)):
                 raise UserError(
-                    f"clusters of {held[0]} units and {held[1]} answers, expected {self.units} and {len(self.loss)}"
+                    f"clusters of {sizes[0]} units and {sizes[1]} answers, expected {self.units} and {len(self.loss)}"
                 )
         largest = float(np.abs(self.loss).max(initial=0))
         if not (np.isfinite(largest * max(self.units, 1) ** 2) and np.isfinite(self.confidence).all()):
@@ -90,7 +90,7 @@ class Graded:
 
     @property
     def scale(self) -> int:
-        """What turns a confidence into the number that was given for it: −1 where lower is surer."""
+        """The factor from a confidence to the given signal: −1 where lower values mean more confident."""
         return -1 if self.made_of is not None and self.made_of.lower_is_surer else 1
 
     @property
@@ -99,12 +99,12 @@ class Graded:
         return len(self.loss) if self.count is None else int(self.count.sum())
 
     def number_of(self, answers: Flags) -> int:
-        """How many units are among these answers."""
+        """The number of units among these answers."""
         return int(answers.sum() if self.count is None else self.count[answers].sum())
 
     @property
     def each(self) -> Graded:
-        """The same with an entry for every answered unit."""
+        """The graded units with one entry per answered unit."""
         if self.count is None:
             return self
         loss, confidence, owner = (
@@ -114,42 +114,43 @@ class Graded:
         return replace(self, loss=loss, confidence=confidence, clusters=clusters, count=None)
 
     def only(self, units: Flags) -> Graded:
-        """Some of the units of a run, drawn with the same clusters as all of them."""
-        if self.items is None or self.clusters is None:
+        """Some of the units of a run, with all of its clusters."""
+        items, clusters = self.items, self.clusters
+        if items is None or clusters is None:
             raise UserError("units are told apart by the facts they came from: grade the items of a reader")
-        items, taken = self.items, units[self.items.answered]
+        chosen = units[items.answered]
         return replace(
             self,
             units=items.number_of(units),
-            loss=self.loss[taken],
-            confidence=self.confidence[taken],
-            clusters=replace(self.clusters, units=items.cluster_sizes(units), of_answer=self.clusters.of_answer[taken]),
+            loss=self.loss[chosen],
+            confidence=self.confidence[chosen],
+            clusters=replace(clusters, units=items.cluster_sizes(units), of_answer=clusters.of_answer[chosen]),
             items=None,
-            count=None if self.count is None else self.count[taken],
+            count=None if self.count is None else self.count[chosen],
         )
 
     @property
     def grouped(self) -> Clusters:
-        """Whom each unit was sampled with; by itself, where nobody says."""
+        """The clusters; each unit is its own where none are given."""
         if self.clusters is not None:
             return self.clusters
         return Clusters(range(self.units), np.ones(self.units, np.int64), np.arange(self.answered))
 
-    def of_clusters(self, kept: Flags) -> Graded:
-        """The units of some of the clusters alone."""
+    def of_clusters(self, chosen: Flags) -> Graded:
+        """The units of some of the clusters only."""
         clusters = self.grouped
-        ours = kept[clusters.of_answer]
+        answers = chosen[clusters.of_answer]
         part = Clusters(
-            tuple(name for name, flag in zip(clusters.ids, kept, strict=True) if flag),
-            clusters.units[kept],
-            (np.cumsum(kept) - 1)[clusters.of_answer[ours]],
+            tuple(name for name, flag in zip(clusters.ids, chosen, strict=True) if flag),
+            clusters.units[chosen],
+            (np.cumsum(chosen) - 1)[clusters.of_answer[answers]],
         )
         return replace(
             self,
             units=int(part.units.sum()),
-            loss=self.loss[ours],
-            confidence=self.confidence[ours],
+            loss=self.loss[answers],
+            confidence=self.confidence[answers],
             clusters=part,
             items=None,
-            count=None if self.count is None else self.count[ours],
+            count=None if self.count is None else self.count[answers],
         )

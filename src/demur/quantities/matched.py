@@ -1,4 +1,4 @@
-"""The risk at exactly a coverage, reached by drawing lots between two thresholds: what another's point is beside."""
+"""The risk at exactly a coverage, by randomizing between two thresholds, for comparison with points of others."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def _at(text: str) -> Any:
 
 
 def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Influence | None = None) -> Floats:
-    """Influences of the clusters: losses and answers up to the two points move it, and `moves` of the coverage do.
+    """Influences of the clusters: by their losses and answers up to the coverage, and by the `moves` of the coverage.
 
-    The slope is taken over √N units on either side: of one step of a fine curve it is the loss of a single unit, which
-    made standard errors a fifth too large, and on an operating point there are two of them.
+    The slope is taken over √N units on either side: that of a single step is the loss of one unit, which made standard
+    errors a fifth too large, and an operating point has two.
     """
     if not sample.plateaus:
         return np.zeros_like(sample.weights)
-    place, position, share, lost = _located(sample, coverage)
+    plateau, position, share, lost = _located(sample, coverage)
     ends = [np.clip(position + side * np.sqrt(sample.units), 0, sample.answered) for side in (-1, 1)]
     below, above = (_located(sample, end)[3] for end in ends)
     slope = np.divide(above - below, ends[1] - ends[0], out=np.zeros_like(position), where=ends[1] > ends[0])
     step = np.arange(len(sample.count))[:, None]
-    within = np.where(step < place, 1.0, np.where(step == place, share, 0.0))
+    within = np.where(step < plateau, 1.0, np.where(step == plateau, share, 0.0))
     influence = sample.table.plateaus.by_cluster(-slope * within, within)
     moved = np.divide(position, sample.units) * sample.table.cluster_units[:, None]
     if moves is not None:
@@ -59,8 +59,8 @@ def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Infl
 def matched_risk(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Risk at exactly a coverage.
 
-    The mean loss of what is accepted if a share of the units that is exactly C is, by drawing lots between the two
-    thresholds beside it. Lower is better. At an operating point it is the risk there.
+    The mean loss of the accepted answers if exactly the share C of the units is accepted, by randomizing between the
+    two thresholds around it. Lower is better. At an operating point it is the risk there.
 
     Formula: [g_j + (C − coverage_j)/(coverage_{j+1} − coverage_j)·(g_{j+1} − g_j)] / C with g the generalized risk,
         from (0, 0) on.
@@ -81,10 +81,10 @@ def _exact(curve: Curve, coverage: Coverage) -> Fraction | float:
     if not 0 < end <= curve.answered:
         return math.nan
     count, sums = curve.points.count, curve.points.loss_sum
-    place = int(np.searchsorted(count, math.ceil(end)))
-    before, lost = (int(count[place - 1]), Fraction(sums[place - 1].item())) if place else (0, Fraction(0))
-    share = (end - before) / (int(count[place]) - before)
-    return (lost + share * (Fraction(sums[place].item()) - lost)) / (end * curve.divisor)
+    plateau = int(np.searchsorted(count, math.ceil(end)))
+    before, lost = (int(count[plateau - 1]), Fraction(sums[plateau - 1].item())) if plateau else (0, Fraction(0))
+    share = (end - before) / (int(count[plateau]) - before)
+    return (lost + share * (Fraction(sums[plateau].item()) - lost)) / (end * curve.divisor)
 
 
 def _drawn(sample: Any, coverage: Coverage | Floats) -> Floats:
@@ -96,11 +96,11 @@ def _drawn(sample: Any, coverage: Coverage | Floats) -> Floats:
 
 
 def _located(sample: Replicates, coverage: Coverage | Floats) -> tuple[Indices, Floats, Floats, Floats]:
-    """The plateau a coverage leads to, the coverage in units, the share of that step, and the loss there."""
+    """The plateau that reaches a coverage, the coverage in units, the share of that plateau, and the summed loss."""
     position = coverage if isinstance(coverage, np.ndarray) else sample.position(coverage)
-    place = np.minimum(sample.plateaus_below(position), len(sample.count) - 1)
-    each = np.arange(len(sample.units))
-    start, lost = (np.where(place > 0, values[place - 1, each], 0) for values in (sample.count, sample.loss_sum))
-    width, rise = sample.count[place, each] - start, sample.loss_sum[place, each] - lost
+    plateau = np.minimum(sample.plateaus_below(position), len(sample.count) - 1)
+    column = np.arange(len(sample.units))
+    start, lost = (np.where(plateau > 0, values[plateau - 1, column], 0) for values in (sample.count, sample.loss_sum))
+    width, rise = sample.count[plateau, column] - start, sample.loss_sum[plateau, column] - lost
     share = np.divide(position - start, width, out=np.zeros_like(rise), where=width > 0)
-    return place, position, share, lost + share * rise
+    return plateau, position, share, lost + share * rise

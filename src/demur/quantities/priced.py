@@ -1,4 +1,4 @@
-"""Costs as quantities: at a price of an abstention, over all prices, and of thresholds that were chosen before."""
+"""Cost quantities: at a price of an abstention, over all prices, at a fixed threshold, and cross-fitted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.quantities.costs import UNKNOWN, CostEnvelope, cheapest_place, price_of
+from demur.quantities.costs import UNKNOWN, CostEnvelope, cheapest_plateau, price_of
 from demur.quantities.coverage import RiskCoverage
 from demur.quantities.curve import Curve
 from demur.quantities.exact import lower_hull_of_sums
@@ -111,14 +111,14 @@ def cost_of_all(curve: RiskCoverage, price: Fraction) -> Any:
 
 
 def _on_cost_at_threshold(sample: Replicates, price: Fraction) -> Floats:
-    """Influences of the clusters: what each pays at the threshold, less the mean cost of its units, per unit."""
+    """Influences of the clusters: their cost at the threshold minus the mean cost of their units, per unit."""
     accepted, lost = (
         part[:, None]
-        for part in accepted_by_cluster(sample.table, [_place(sample.table, price)] * sample.table.clusters)
+        for part in accepted_by_cluster(sample.table, [_cheapest_plateau(sample.table, price)] * sample.table.clusters)
     )
     paid = lost / _scale(sample.table) - float(price) * accepted
-    apart = (_at_threshold(sample, price) - float(price)) * sample.table.cluster_units[:, None]
-    return np.asarray((paid - apart) / sample.units)
+    expected = (_at_threshold(sample, price) - float(price)) * sample.table.cluster_units[:, None]
+    return np.asarray((paid - expected) / sample.units)
 
 
 @_cost(
@@ -209,9 +209,9 @@ def cost_area_optimal(curve: RiskCoverage) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """Sums over units judged by thresholds that were chosen without them: losses, accepted, all; the largest loss.
+    """Sums over units judged by thresholds chosen without them: losses, accepted units, all units; the largest loss.
 
-    Of draws, `weights` say how often each (a row) holds each cluster.
+    For draws, `weights` hold the weight of each cluster (a column) in each draw (a row).
     """
 
     lost: Any
@@ -239,7 +239,7 @@ def cost_crossfit(held_out: HeldOut, price: Fraction) -> Any:
     What a unit costs on average if the threshold is chosen on other clusters than its own: the number for a paper.
     Lower is better.
 
-    Formula: clusters in folds; the cheapest threshold without a fold is paid for on the fold:
+    Formula: clusters are in folds, and each fold is judged by the cheapest threshold of the others:
         (Σ loss of the accepted / largest loss + a·Σ declined) / N.
     Abstentions: cost a each, and so does every answer that the threshold declines.
     Reference: Stone (1974), Cross-validatory choice and assessment of statistical predictions, JRSS B 36.
@@ -251,13 +251,13 @@ def cost_crossfit(held_out: HeldOut, price: Fraction) -> Any:
     return (held_out.lost / held_out.largest + declined) / held_out.units
 
 
-def accepted_by_cluster(table: Table, place: Any) -> tuple[Floats, Floats]:
-    """How many answers of each cluster are accepted, and their summed loss: up to a plateau of its own."""
+def accepted_by_cluster(table: Table, last: Any) -> tuple[Floats, Floats]:
+    """The number of accepted answers of each cluster and their summed loss, up to a plateau per cluster."""
     plateaus = table.plateaus
-    kept = plateaus.step <= np.asarray(place)[plateaus.cluster]
-    owner = plateaus.cluster[kept]
+    accepted_entries = plateaus.step <= np.asarray(last)[plateaus.cluster]
+    owner = plateaus.cluster[accepted_entries]
     accepted, lost = (
-        np.bincount(owner, part[kept], minlength=table.clusters) for part in (plateaus.count, plateaus.loss)
+        np.bincount(owner, part[accepted_entries], minlength=table.clusters) for part in (plateaus.count, plateaus.loss)
     )
     return accepted.astype(np.float64), lost.astype(np.float64)
 
@@ -276,7 +276,7 @@ def _scale(table: Table) -> float:
 
 
 def _paid(sample: Replicates, price: Fraction) -> Floats:
-    """The cost of a unit at each plateau (a row): of sums that are not below 0, and so never below 0 by rounding."""
+    """The cost of a unit at each plateau (a row); a sum of nonnegative terms, so rounding cannot make it negative."""
     paid = sample.loss_sum / _scale(sample.table) + float(price) * (sample.units - sample.count)
     return np.asarray(paid / sample.units)
 
@@ -289,26 +289,26 @@ def _of_all(sample: Replicates, price: Fraction) -> Floats:
     return np.asarray(_paid(sample, price)[-1]) if len(sample.count) else np.full(len(sample.units), float(price))
 
 
-def _place(table: Table, price: Fraction) -> int:
+def _cheapest_plateau(table: Table, price: Fraction) -> int:
     """The plateau of the data up to which answers are accepted at the lowest cost."""
     count, loss_sum = table.plateaus.cumulative(np.ones((table.clusters, 1)), whole=table.whole)
-    return cheapest_place(count[:, 0], loss_sum[:, 0], price, _scale(table))
+    return cheapest_plateau(count[:, 0], loss_sum[:, 0], price, _scale(table))
 
 
 def _at_threshold(sample: Replicates, price: Fraction) -> Floats:
-    place = _place(sample.table, price)
-    return np.asarray(_paid(sample, price)[place]) if place >= 0 else np.full(len(sample.units), float(price))
+    plateau = _cheapest_plateau(sample.table, price)
+    return np.asarray(_paid(sample, price)[plateau]) if plateau >= 0 else np.full(len(sample.units), float(price))
 
 
 def _areas(sample: Replicates, count: Floats, loss_sum: Floats) -> Floats:
-    """½, the area of declining everything, less what each edge of the hull saves; one replicate at a time.
+    """The cost area of each replicate: ½, that of declining everything, minus what each edge of the hull saves.
 
     An edge of w units with the summed loss r saves a·w − r at every price a above its switch r/w.
     """
     areas = np.full(len(sample.units), 0.5)
     for replicate, units in enumerate(sample.units):
-        held = np.flatnonzero(np.diff(count[:, replicate], prepend=0) > 0)
-        sums, lost = count[held, replicate], loss_sum[held, replicate]
+        nonempty = np.flatnonzero(np.diff(count[:, replicate], prepend=0) > 0)
+        sums, lost = count[nonempty, replicate], loss_sum[nonempty, replicate]
         vertices = lower_hull_of_sums(sums.astype(np.int64), lost)
         width, rise = np.diff(sums[vertices], prepend=0), np.diff(lost[vertices], prepend=0) / _scale(sample.table)
         start = np.maximum(rise / width, 0)

@@ -1,8 +1,8 @@
-"""Ranking metrics: how much of what there was to find is near the top of a list. One number a query, all at once.
+"""Ranking metrics: how much of the gold is near the top of a list. One number per query, for all queries at once.
 
-Where a query has nothing to find every one of them is 0: that is why means are given over the queries with gold and
-over all queries, never over one of them without saying which. Gold are the ids whose grade is the relevance level or
-more; the nDCG alone looks at the grades themselves.
+Every metric is 0 for a query without gold: means are therefore given over the queries with gold and over all queries,
+and always labelled. Gold are the ids whose grade is at least the relevance level; only the nDCG uses the grades
+themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DEEPEST = 10**8
 
 
 def checked_depth(k: Any) -> int:
-    """How many ids of a list are looked at: an integer of at least 1."""
+    """Check a depth, the number of ids considered: an integer of at least 1."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= _DEEPEST:
         raise UserError(f"k {literal(k)}, expected an integer, 1 or more (and at most {_DEEPEST})")
     return int(k)
@@ -39,8 +39,8 @@ class Top:
 
     With `effective`, a list shorter than k is judged by its own length.
 
-    Of each hit: its `query`, its `rank` from 1, and its `number` among the hits of its query. Of each query: how many
-    `hits` it has, how many `gold` ids there are to find, and the `limit` of how many could have been returned.
+    For each hit: its `query`, its `rank` from 1, and its `number` among the hits of its query. For each query: the
+    number of its `hits`, of its `gold` ids, and the `limit` of how many ids could have been returned.
     """
 
     def __init__(self, rankings: Rankings, k: int | None = None, *, effective: bool = False) -> None:
@@ -53,14 +53,14 @@ class Top:
         self.limit = np.minimum(self.k, rankings.candidates) if effective else np.full(len(rankings), self.k)
 
     def total(self, per_hit: Floats) -> Floats:
-        """Of each query: the sum over its hits, added in the order of the ranks."""
+        """The sum over the hits of each query, in the order of the ranks."""
         return self._summed(self.query, per_hit)
 
     def _summed(self, query: Integers, values: Floats) -> Floats:
         return np.asarray(np.bincount(query, values, minlength=len(self.rankings)), np.float64)
 
     def gain(self) -> Floats:
-        """Of each query: the grades of what was returned, each discounted by its rank."""
+        """The discounted cumulative gain of each query: the grades returned, discounted by rank."""
         grades = self.rankings.grades
         if grades is None:
             return self.total(_discounts(self.rank))
@@ -68,7 +68,7 @@ class Top:
         return self._summed(grades.hit_query[within], grades.hit[within] * _discounts(grades.hit_rank[within]))
 
     def ideal_gain(self) -> Floats:
-        """Of each query: the same of its highest grades, from the first rank to the limit."""
+        """The gain of the ideal ranking of each query: its highest grades, up to the limit."""
         grades = self.rankings.grades
         if grades is None:  # the same sums for all queries
             count = np.minimum(self.gold, self.limit)
@@ -106,12 +106,12 @@ _ranking = partial(
 
 
 def ranking_measures(names: Iterable[str]) -> list[Measure]:
-    """The measures of names such as ndcg@10, nDCG@10, P@5 or AP; all names that are none are told together.
+    """Parse names such as ndcg@10, nDCG@10, P@5 or AP; all unknown names are reported together.
 
     >>> [*map(str, ranking_measures(["nDCG@10", "P@5", "AP", "ndcg@10"]))]
     ['ndcg@10', 'precision@5', 'map_trec']
     """
-    found, problems = dict[str, Measure](), list[str]()
+    measures, problems = dict[str, Measure](), list[str]()
     for name in names:
         try:
             measure = Measure.of(name, "ranking")
@@ -119,15 +119,15 @@ def ranking_measures(names: Iterable[str]) -> list[Measure]:
             problems.append(_no_metric(name, str(error)))
         else:
             written = measure if measure.value is None else replace(measure, text=str(measure.value))
-            found.setdefault(str(written), written)
+            measures.setdefault(str(written), written)
     if problems:
         raise UserError(f"metrics: {'; '.join(problems)}")
-    return [*found.values()]
+    return [*measures.values()]
 
 
 def _no_metric(name: Any, complaint: str) -> str:
-    """What is wrong with the name of a metric, and the names it may stand for."""
-    import difflib  # noqa: PLC0415  (only a mistake pays for it)
+    """The error message for a name that is not a metric, with the nearest names."""
+    import difflib  # noqa: PLC0415  (only needed after a mistake)
 
     stem, names = canonical(re.split(r"[@(]", str(name))[0]), [entry.name for entry in quantities("ranking")]
     if stem in {entry.stem for entry in quantities("ranking")}:
@@ -140,7 +140,7 @@ def _no_metric(name: Any, complaint: str) -> str:
 
 
 def per_query(rankings: Rankings, measures: list[Measure], *, effective: bool = False) -> dict[Measure, Floats]:
-    """Every measure of every query. Hits are looked up once for each depth."""
+    """Every measure of every query; hits are looked up once per depth."""
     tops = {measure.value: Top(rankings, measure.value, effective=effective) for measure in measures}
     return {measure: measure.quantity.function(tops[measure.value]) for measure in measures}
 
@@ -163,7 +163,7 @@ def recall(top: Top) -> Floats:
 
 @_ranking("precision@K", title="Precision@K", aliases=("P", "Precision"))
 def precision(top: Top) -> Floats:
-    """Share of the first K places that hold a gold id.
+    """Share of the first K ranks that hold a gold id.
 
     How much of what a reader is shown is evidence. Higher is better.
 
@@ -209,9 +209,9 @@ def mrr(top: Top) -> Floats:
     [0.5]
     """
     first = top.number == 1
-    found = np.zeros(len(top.rankings))
-    found[top.query[first]] = 1.0 / top.rank[first]
-    return found
+    reciprocal = np.zeros(len(top.rankings))
+    reciprocal[top.query[first]] = 1.0 / top.rank[first]
+    return reciprocal
 
 
 @_ranking("map@K", title="MAP@K")
@@ -252,7 +252,7 @@ def average_precision_trec(top: Top) -> Floats:
 def ndcg(top: Top) -> Floats:
     """Normalised discounted cumulative gain: later hits count less, relative to the ideal order.
 
-    1 if the first places hold the most relevant ids, as long as there are any. Without K the whole list is looked at.
+    1 if the first ranks hold the most relevant ids, as long as there are any. Without K the whole list is looked at.
     Higher is better.
 
     Formula: Σ over ranks i ≤ K of grade/log2(i + 1), divided by the same sum over the min(K, number of gold ids)

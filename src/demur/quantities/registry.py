@@ -1,6 +1,6 @@
-"""Quantities by name. A name prints as it parses: `aurc`, `aurc@0.5`, `ndcg@10`, `tpr@fpr=0.05`, `evidence_f1@gap`.
+"""The registry of quantities. Names print as they parse: `aurc`, `aurc@0.5`, `tpr@fpr=0.05`, `evidence_f1@gap`.
 
-Whatever there is to know about a quantity is declared where its function is; there is no other list of names.
+Everything about a quantity is declared with its function; there is no other list of names.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from demur.quantities.coverage import Coverage
 
 Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
-POINT = "C_point"  # the coverage of somebody else's operating point
+POINT = "C_point"  # the coverage of a rater or a published point
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """What stands after the @ of a name: its symbol in the definition, and how its text is read and `spoken`."""
+    """The parameter after the @ of a name: its symbol in the definition, and how its text is parsed and `spoken`."""
 
     symbol: str
     read: Callable[[str], Any]
@@ -31,7 +31,7 @@ class Parameter:
 
     @property
     def prefix(self) -> str:
-        """What is written before the value: nothing, or a word such as `fpr=`."""
+        """The text before the value: empty, or a word such as `fpr=`."""
         return self.symbol[: self.symbol.find("=") + 1]
 
 
@@ -45,18 +45,18 @@ CUT = Parameter("C", _cut, "0.5")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """A registered function, and what there is to know about it besides its docstring.
+    """A registered function and its declarations.
 
-    `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
-    when it is nan, and is empty if it never is. `intervals` are the rules for intervals of the number and of a
-    difference of it; a `point_only` one is reported without. Below `enough` clusters with a loss in its range it gets a
+    `of` is the family of its argument, `key` its name in result files (`under` a heading, if any). `undefined` says
+    when it is nan, and is empty if never. `intervals` are the rules for intervals of the number and of its differences;
+    a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range there is a
     warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
-    "range" (of a cut area), "coverage" or "risk" (of an operating point); nothing if it never does. A `loss_free` one
-    varies even where no answer is wrong. `influence` gives its influence function, `sums`, of a ratio of sums over
-    clusters, its numerator and denominator in each; `limits` what it can be, given the largest loss and the coverage it
-    is taken at, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
-    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is
-    undefined, for tasks that report it so. `shown` lists the places it is shown in.
+    "range" (of a cut area), "coverage" or "risk" (of an operating point); empty if it never does. A `loss_free`
+    quantity varies even if no answer is wrong. `influence` is its influence function; `sums`, for a ratio of sums over
+    clusters, the numerator and denominator in each; `limits` its range, given the largest loss and its coverage;
+    `bound` its upper bound if no answer is wrong, given the largest loss, how rare an error-prone cluster is, and Cmax;
+    and `watched` what else is recorded in every replicate. `convention` replaces an undefined value in tasks that
+    report it so. `shown` lists the sections and tables that include it.
     """
 
     name: str
@@ -117,15 +117,15 @@ _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
 
 
 def _completed(definition: str, of: Family, undefined: str) -> str:
-    """A docstring with the sections it leaves out, which are those of its family."""
-    usual = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
+    """Complete a docstring with the sections of its family that it leaves out."""
+    sections = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
     lines = definition.split("\n")
     starts = [line.lstrip(" ") for line in lines]
-    added = [name for name in usual if not any(start.startswith(f"{name}:") for start in starts)]
-    place = next((index for index, start in enumerate(starts) if index and start.startswith("Reference:")), None)
-    if place is not None:
-        indent = lines[place].removesuffix(starts[place])
-        lines[place:place] = [f"{indent}{name}: {usual[name]}" for name in added]
+    added = [name for name in sections if not any(start.startswith(f"{name}:") for start in starts)]
+    reference = next((index for index, start in enumerate(starts) if index and start.startswith("Reference:")), None)
+    if reference is not None:
+        indent = lines[reference].removesuffix(starts[reference])
+        lines[reference:reference] = [f"{indent}{name}: {sections[name]}" for name in added]
     return "\n".join(lines)
 
 
@@ -141,13 +141,12 @@ def quantity(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
 
-    The function is written once, for the data as they are and for a block of bootstrap replicates alike; a fraction it
-    gives is rounded here, once.
+    The same function serves the data and a block of bootstrap replicates; a fraction it returns is rounded here, once.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        taken = {entry.key for entry in QUANTITIES.values() if entry.of == of}
-        if name in QUANTITIES or (key or name) in taken:
+        keys = {entry.key for entry in QUANTITIES.values() if entry.of == of}
+        if name in QUANTITIES or (key or name) in keys:
             raise ValueError(f"the quantity {name} or its key {key or name} is registered already")
 
         @wraps(function)
@@ -166,7 +165,7 @@ def quantity(
 
 
 def canonical(name: str) -> str:
-    """A name as results spell it, whichever alias it is given by.
+    """The canonical spelling of a name that may use an alias.
 
     >>> canonical("mae@0.3"), canonical("aurc")
     ('risk@0.3', 'aurc')
@@ -176,13 +175,13 @@ def canonical(name: str) -> str:
 
 
 def quantities(of: Family, shown: str = "") -> list[Quantity]:
-    """The quantities of one family, in the order of their definition; those shown in one place, if it is named."""
+    """The quantities of one family in the order of definition, optionally only those `shown` in one place."""
     return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A quantity ready to be taken: its parameter, where it has one, is fixed.
+    """A quantity with its parameter, if it has one.
 
     >>> str(Measure.of("aurc@0.5")), Measure.of("aurc@0.5").quantity.key, str(Measure.of("mae@0.3"))
     ('aurc@0.5', 'aurc_at_c', 'risk@0.3')
@@ -194,7 +193,7 @@ class Measure:
 
     @classmethod
     def of(cls, name: str | Measure, *families: Family) -> Measure:
-        """Parse a name; with families, only of those."""
+        """Parse a name, optionally restricted to some families."""
         if isinstance(name, Measure):
             return name
         if not isinstance(name, str):
@@ -213,8 +212,8 @@ class Measure:
             if not at and (entry.parameter is None or entry.parameter.optional):
                 return cls(entry)
         parameters = [(entry, entry.parameter) for entry in known if text and entry.parameter]
-        # A prefix tells two of a stem apart: risk@0.3 is at a coverage, risk@threshold=0.3 at a threshold.
-        for entry, parameter in sorted(parameters, key=lambda each: -len(each[1].prefix)):
+        # The prefix distinguishes two quantities of one stem: risk@0.3 and risk@threshold=0.3.
+        for entry, parameter in sorted(parameters, key=lambda pair: -len(pair[1].prefix)):
             if text.startswith(parameter.prefix):
                 return cls(entry, parameter.read(text.removeprefix(parameter.prefix)), text)
         if parameters:
@@ -226,7 +225,7 @@ class Measure:
 
     @property
     def title(self) -> str:
-        """How a table calls it.
+        """The title in tables.
 
         >>> Measure.of("ndcg@10").title, Measure.of("tpr@fpr=0.05").title
         ('nDCG@10', 'TPR@5% FPR')
@@ -238,7 +237,7 @@ class Measure:
 
     @property
     def coverage(self) -> Coverage | None:
-        """The coverage it is taken at, where that is one."""
+        """The coverage of the measure, if its parameter is one."""
         return self.value if isinstance(self.value, Coverage) else None
 
     def __call__(self, sample: Any) -> Any:
@@ -250,7 +249,7 @@ class Measure:
         return self.quantity.function(sample, self.value)
 
     def influence(self, sample: Any) -> Any:
-        """How much each cluster (a row) moves the number in each replicate (a column)."""
+        """The influence of each cluster (a row) on the number in each replicate (a column)."""
         assert self.quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
         if self.value is None:
             return self.quantity.influence(sample)

@@ -1,4 +1,4 @@
-"""Selection: how many of the ranked ids to show. What bounds it, who breaks the bounds, and policies that decide."""
+"""Selection: how many of the ranked ids to show; its bounds, their breaches, and policies."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ _MOST = 10**8
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How few and how many ids may be shown, of n candidates.
+    """The bounds on how many ids may be shown of n candidates.
 
-    At most `hard_cap`, at most `k_max_ratio` of the candidates rounded down, and at least `k_min`. Where the first two
-    leave less than the minimum, the minimum wins; the candidates there are bound everything. Showing nothing at all is
-    an abstention, and breaks no bound.
+    At most `hard_cap`, at most `k_max_ratio` of the candidates rounded down, and at least `k_min`, which wins over the
+    other two; never more than the candidates. Showing nothing at all is an abstention, and breaks no bound.
 
     >>> bounds = Bounds()
     >>> [bounds.of(n) for n in (0, 1, 3, 10, 40)]
@@ -56,14 +55,14 @@ class Bounds:
     def of_all(self, candidates: Integers) -> tuple[Integers, Integers]:
         """The fewest and the most ids that may be shown of each number of candidates."""
         share = Fraction(repr(float(self.k_max_ratio)))  # 0.29 of 100 is 29, and not the 28.999… of the double
-        sizes, which = np.unique(candidates, return_inverse=True)
-        most = np.array([min(self.hard_cap, math.floor(size * share)) for size in sizes.tolist()], np.int64)[which]
+        sizes, inverse = np.unique(candidates, return_inverse=True)
+        most = np.array([min(self.hard_cap, math.floor(size * share)) for size in sizes.tolist()], np.int64)[inverse]
         low = np.minimum(self.k_min, candidates)
         return low, np.maximum(most, low)
 
 
 def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[tuple[int, int, int, int]]:
-    """Queries, how many ids are shown of each, and the bounds that breaks; showing nothing is an abstention."""
+    """Selections that break the bounds: query, ids shown, and both bounds. An empty one, an abstention, breaks none."""
     if rankings.selected_count is None:
         return
     low, high = bounds.of_all(rankings.candidates)
@@ -77,7 +76,7 @@ Chooser = Callable[[Floats, Integers, Integers, float], Integers]
 
 @dataclass(frozen=True, slots=True)
 class PolicyKind:
-    """A registered way to choose a cut; `parameter` says what stands after the colon in its name, if anything."""
+    """A registered kind of policy; `parameter` is what follows the colon in its name, if anything."""
 
     name: str
     meaning: str
@@ -93,7 +92,7 @@ POLICIES: dict[str, PolicyKind] = {}
 def policy(
     name: str, *, parameter: str = "", needs_scores: bool = True, may_abstain: bool = False
 ) -> Callable[[Chooser], Chooser]:
-    """Register a function of padded scores, candidates, the fewest to show and a parameter, as a policy."""
+    """Register a policy: a function of padded scores, candidates, the least number to show and a parameter."""
 
     def register(function: Chooser) -> Chooser:
         meaning = (function.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -118,12 +117,12 @@ def threshold(scores: Floats, _candidates: Integers, _low: Integers, parameter: 
 @policy("gap")
 def gap(scores: Floats, candidates: Integers, low: Integers, _parameter: float) -> Integers:
     """Up to the largest drop from one score to the next, no earlier than the fewest to show; the first such drop."""
-    with np.errstate(invalid="ignore"):  # the difference of two places past the end
+    with np.errstate(invalid="ignore"):  # differences past the end of a list
         drops = scores[:, :-1] - scores[:, 1:]
     after = np.arange(1, scores.shape[1])
     allowed = (after >= low[:, None]) & (after < candidates[:, None])
-    found = np.argmax(np.where(allowed, drops, -np.inf), axis=1) + 1
-    return np.where(allowed.any(axis=1), found, candidates)
+    largest = np.argmax(np.where(allowed, drops, -np.inf), axis=1) + 1
+    return np.where(allowed.any(axis=1), largest, candidates)
 
 
 @policy("elbow")
@@ -131,26 +130,25 @@ def elbow(scores: Floats, candidates: Integers, _low: Integers, _parameter: floa
     """All before the score furthest below the straight line from the first score to the last; the first such one."""
     rank = np.arange(scores.shape[1])
     ranked = rank < candidates[:, None]
-    known = np.where(ranked, scores, 0.0)
+    filled = np.where(ranked, scores, 0.0)
     last = np.maximum(candidates - 1, 0)
-    first, final = known[:, :1], np.take_along_axis(known, last[:, None], axis=1)
+    first, final = filled[:, :1], np.take_along_axis(filled, last[:, None], axis=1)
     line = first + (final - first) * rank / np.maximum(last, 1)[:, None]
-    return np.asarray(np.argmax(np.where(ranked, line - known, -np.inf), axis=1))
+    return np.asarray(np.argmax(np.where(ranked, line - filled, -np.inf), axis=1))
 
 
 @policy("mass", parameter="share")
 def mass(scores: Floats, candidates: Integers, _low: Integers, parameter: float) -> Integers:
     """The fewest from the top whose softmaxed scores sum to at least a share.
 
-    Of n candidates, the smallest k with Σ_{i≤k} exp(s_i) ≥ share · Σ_{i≤n} exp(s_i); none where there are none. Equal
-    scores are not kept together: k of n equal ones hold exactly k/n, and as many of them are shown as it takes.
-    Exponentials are taken of the distance to the highest score, so that no score is too large, and added from the top;
-    what is too little to change the sum is not needed, not even for a share of 1.
+    Of n candidates, the smallest k with Σ_{i≤k} exp(s_i) ≥ share · Σ_{i≤n} exp(s_i); 0 without candidates. Equal scores
+    may be split: k of n equal ones hold exactly k/n. Exponentials are taken of the distance to the highest score, so
+    that they cannot overflow, and added from the top; terms that do not change the rounded sum are not needed.
     """
     with np.errstate(invalid="ignore"):  # an empty list has no highest score
         weights = np.exp(scores - scores[:, :1])
-    held = np.cumsum(weights, axis=1)
-    enough = np.argmax(held / held[:, -1:] >= parameter, axis=1) + 1
+    cumulative = np.cumsum(weights, axis=1)
+    enough = np.argmax(cumulative / cumulative[:, -1:] >= parameter, axis=1) + 1
     return np.where(candidates > 0, enough, 0)
 
 
@@ -163,7 +161,7 @@ _PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy ready to be used. But for a threshold, it shows nothing only where there are no candidates.
+    """A policy with its parameter. Except for a threshold, it shows nothing only where there are no candidates.
 
     >>> str(Policy.of("fixed:5")), str(Policy.of("gap"))
     ('fixed:5', 'gap')
@@ -183,16 +181,16 @@ class Policy:
             raise UserError(f"selection policy {literal(name)}, expected {expected}")
         if not kind.parameter:
             return cls(kind)
-        pattern, what = _PARAMETERS[kind.parameter]
+        pattern, expected_value = _PARAMETERS[kind.parameter]
         if not re.fullmatch(pattern, text):
-            raise UserError(f"selection policy {literal(name)}, expected {what} after the colon")
+            raise UserError(f"selection policy {literal(name)}, expected {expected_value} after the colon")
         return cls(kind, float(text), text)
 
     def __str__(self) -> str:
         return f"{self.kind.name}:{self.text}" if self.kind.parameter else self.kind.name
 
     def chosen(self, rankings: Rankings, bounds: Bounds) -> Integers:
-        """How many ids of each query are shown: what the policy chooses, brought within the bounds."""
+        """The number of ids to show of each query: the choice of the policy, clipped to the bounds."""
         low, high = bounds.of_all(rankings.candidates)
         scores = _padded(rankings) if self.kind.needs_scores else np.zeros((len(rankings), 1))
         chosen = self.kind.choose(scores, rankings.candidates, low, self.parameter)
@@ -201,21 +199,21 @@ class Policy:
 
 
 def _padded(rankings: Rankings) -> Floats:
-    """Scores as a matrix, a row a query, with −∞ where a list has ended."""
+    """Scores as a matrix with one row per query, padded with −∞."""
     if rankings.scores is None:
-        way_out = "give a column of them, or a policy that needs none, as fixed:5"
-        raise UserError(f"a selection policy needs scores: {way_out}")
-    widest = max(int(rankings.candidates.max()), 2)  # so that there is always a drop to look at
+        advice = "give a column of them, or a policy that needs none, as fixed:5"
+        raise UserError(f"a selection policy needs scores: {advice}")
+    widest = max(int(rankings.candidates.max()), 2)  # a drop needs two columns
     scores = np.full((len(rankings), widest), -np.inf)
     scores[np.arange(widest) < rankings.candidates[:, None]] = rankings.scores
     rises = (scores[:, 1:] > scores[:, :-1]).any(axis=1)
     if rises.any():
-        place = rankings.name_of(int(np.argmax(rises)))
-        raise UserError(f"{place}: the scores rise along the list, so it was not ranked by them")
+        query = rankings.name_of(int(np.argmax(rises)))
+        raise UserError(f"{query}: the scores rise along the list, so it was not ranked by them")
     return scores
 
 
 def shown_hits(rankings: Rankings, shown: Integers) -> Integers:
-    """Of each query: how many of the first ids that are shown are gold."""
+    """The number of gold ids among those shown, for each query."""
     within = rankings.hit_rank <= shown[rankings.hit_query]
     return np.bincount(rankings.hit_query[within], minlength=len(rankings))

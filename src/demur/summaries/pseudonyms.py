@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from demur.errors import UserError, literal, unreadable
-from demur.facts.items import ClusterId
+from demur.facts.ids import ClusterId
 from demur.summaries.ids import Ids
 from demur.summaries.summary import Summary
 
