@@ -13,8 +13,8 @@ from demur.inference.key import Group, Key, Minus
 from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.report.html import report_html
-from demur.report.retrieval.categories import cell
 from demur.report.retrieval.console import retrieval_text
+from demur.report.retrieval.headings import cell
 from demur.report.text import three
 from demur.results.table import Results
 from demur.simulate.queries import simulated_queries

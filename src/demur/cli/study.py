@@ -258,9 +258,8 @@ def interviews(
 
     made_up = simulated_interviews(participants, seed=seed, instrument=instrument_of(instrument))
     written = printed_path(made_up.write(output))
-    typer.echo(
-        f"wrote {written}: {participants} made-up participants, {participants - made_up.training} to be assessed"
-    )
+    assessed = participants - made_up.training
+    typer.echo(f"wrote {written}: {participants} made-up participants, {assessed} to be assessed")
 
 
 @app.command(rich_help_panel=MORE)

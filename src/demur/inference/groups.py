@@ -195,9 +195,8 @@ def _level(name: str, whole: CurveView, units: Flags, threshold: float) -> Level
     accepted = graded.confidence >= graded.scale * threshold
     losses = graded.loss if graded.count is None else graded.loss * graded.count
     loss = float(Fraction(losses[accepted].sum().item()) / graded.divisor)
-    sums = AcceptedSums(
-        int(view.held.sum()), graded.number_of(accepted), graded.number_of(accepted & (losses != 0)), loss
-    )
+    wrong = graded.number_of(accepted & (losses != 0))
+    sums = AcceptedSums(int(view.held.sum()), graded.number_of(accepted), wrong, loss)
     return Level(name, view, rest, sums)
 
 

@@ -119,9 +119,7 @@ def _judged(differences: Sequence[Estimate], family: Sequence[Contrast], headlin
 def _joint(differences: Sequence[Estimate], family: Sequence[Contrast], *, number: int = 0) -> dict[Key, Interval]:
     """Simultaneous intervals of a family of differences, for those that have an interval."""
     evidence = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
-    judged = {
-        contrast.key: (evidence[contrast.key], contrast.counted) for contrast in family if contrast.key in evidence
-    }
+    judged = {pair.key: (evidence[pair.key], pair.counted) for pair in family if pair.key in evidence}
     return at_once(judged, number=number)
 
 

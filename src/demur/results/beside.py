@@ -174,9 +174,8 @@ class Others:
     @cached_property
     def contrasts(self) -> list[Contrast]:
         """Rater minus system, at the rater's coverage and on the units of both; hand-over minus the rater alone."""
-        contrasts = [
-            _contrast(both_key(name, system, minus=system), *rows) for (name, system), rows in self._both.items()
-        ]
+        both = self._both.items()
+        contrasts = [_contrast(both_key(name, system, minus=system), *rows) for (name, system), rows in both]
         for confidence, system, _ in self._curve_views():
             for name in self.raters:
                 own, others = (replace(system_key(name, system, confidence), system=side) for side in (name, system))

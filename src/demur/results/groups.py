@@ -179,12 +179,8 @@ def _curve(group: GroupRows, level: Level) -> Json:
     shown = spread(len(curve), MOST_POINTS)
     columns = ("coverage", "selective_risk", "generalized_risk")
     points = {name: getattr(curve, name)[shown].tolist() for name in columns}
-    return {
-        "system": group.key.system,
-        "confidence": group.key.confidence,
-        "group": tuple(group.group(level.name)),
-        **points,
-    }
+    key = group.key
+    return {"system": key.system, "confidence": key.confidence, "group": tuple(group.group(level.name)), **points}
 
 
 def _grouping_record(items: Items, name: str, settings: GroupSettings) -> Json:

@@ -61,7 +61,7 @@ def decoded(content: Json) -> Results:
 
 
 def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> SelectiveStudy:
-    first, people = next(iter(runs.values())), file.population
+    first, people, errors = next(iter(runs.values())), file.population, file.cases.confident_errors
     entries, boot = [entry for entry in quantities("curve") if entry.parameter is not None], first.bootstrap
     cut = next(getattr(first, entry.key).requested for entry in entries if entry.parameter is CUT)
     grid = next((getattr(first, entry.key) for entry in entries if entry.parameter is not CUT), ())
@@ -84,11 +84,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
         "confident_errors": [
-            {
-                "system": name,
-                "confidence": variant,
-                "cases": file.cases.confident_errors.get(f"{variant}{side}", ()),
-            }
+            {"system": name, "confidence": variant, "cases": errors.get(f"{variant}{side}", ())}
             for variant in file.confidence_variants
             for side, name in zip(sides, names, strict=True)
         ],
@@ -163,9 +159,8 @@ def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate
         warning = ResultWarning(entry.code, text=entry.message or entry.code)  # the text is never empty
         if entry.code in KINDS and entry.where != warning.subject:
             if entry.code not in by_code:
-                by_code[entry.code] = {
-                    results.warning_subject(replace(warning, about=pattern), sides): pattern for pattern in about[::-1]
-                }
+                subjects = ((results.warning_subject(replace(warning, about=row), sides), row) for row in about[::-1])
+                by_code[entry.code] = dict(subjects)
             patterns = by_code[entry.code]
             match = patterns.get(entry.where) or patterns.get(entry.where.replace("mae@", "risk@"))
             warning = replace(warning, about=match) if match else warning

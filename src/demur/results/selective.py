@@ -191,9 +191,8 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    study = selective_study(
-        evaluation, origin | request.others.record(estimates), group_record(evaluation, request.groups)
-    )
+    origin = origin | request.others.record(estimates)
+    study = selective_study(evaluation, origin, group_record(evaluation, request.groups))
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     others = emulated_rows(views, evaluation.settings.conventions, study.coverages)
     return Results([*estimates, *items, *of_groups, *others], study, curves, warnings)
@@ -272,12 +271,8 @@ def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: 
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
     general = [*about_resamples(plan.n_resamples), *facts, *about_groups(request.groups)]
-    counted: list[Row | Contrast] = [
-        *request.rows,
-        *request.contrasts,
-        *request.others.contrasts,
-        *request.headline.pairs,
-    ]
+    contrasts = [*request.contrasts, *request.others.contrasts, *request.headline.pairs]
+    counted: list[Row | Contrast] = [*request.rows, *contrasts]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
     distinct = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]

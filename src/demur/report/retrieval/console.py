@@ -7,10 +7,10 @@ from demur.errors import shown
 from demur.inference.key import Key
 from demur.report.console import console_text, warnings_text
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
-from demur.report.retrieval.categories import at_depth, pooled, pooled_and_mean, title
 from demur.report.retrieval.detection import decision_counts, selections_of, thresholds
+from demur.report.retrieval.headings import at_depth, pooled, pooled_and_mean, title
 from demur.report.retrieval.overview import side_of_zero, verdict
-from demur.report.retrieval.rankings import differences_by_category, mean_and_spread, means_over_folds
+from demur.report.retrieval.rankings import differences_by_heading, mean_and_spread, means_over_folds
 from demur.report.text import cell, table, with_interval
 from demur.report.verdict import SIMULTANEOUS, Decision, decide
 from demur.results.study import RetrievalStudy, RetrievalSystem
@@ -145,7 +145,7 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
     if study.folds:
         yield f"  over {len(study.folds)} folds, mean ± std (ddof 0)"
         means = means_over_folds(results, name)
-        listed = [(f"    {title(mean.key)}", category.words, mean_and_spread(mean)) for category, mean in means]
+        listed = [(f"    {title(mean.key)}", heading.words, mean_and_spread(mean)) for heading, mean in means]
         yield from table([("", "over", "mean ± std"), *listed])
 
 
@@ -183,7 +183,7 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
 def _differences(results: Results, pair: Pair) -> Iterator[str]:
     yield f"{shown(pair.other.system)} − {shown(pair.baseline.system)}, on the same queries"
     rows = [("", "over", "difference", "")]
-    for category, differences in differences_by_category(results, pair).items():
-        over = f"{category.words}, micro" if category.family in ("ranking", "forecasts") else category.words
+    for heading, differences in differences_by_heading(results, pair).items():
+        over = f"{heading.words}, micro" if heading.family in ("ranking", "forecasts") else heading.words
         rows += [(f"  {title(row.key)}", over, with_interval(results, row), side_of_zero(row)) for row in differences]
     yield from table(rows)

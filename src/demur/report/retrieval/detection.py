@@ -12,7 +12,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.report.names import systems_of
-from demur.report.retrieval.categories import by_category, chance_numbers, pooled, pooled_and_mean, title
+from demur.report.retrieval.headings import by_heading, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
 from demur.report.text import cell, three
 from demur.results.study import RetrievalSystem
@@ -78,8 +78,8 @@ def _curve(results: Results, system: str) -> str | None:
 
 def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
     """The selection numbers of a system, by policy; "as selected" is its own selection."""
-    categories = by_category(results.where(system=system, group=None, minus=None)).items()
-    return {category.policy or "as selected": rows for category, rows in categories if category.family == "selection"}
+    headings = by_heading(results.where(system=system, group=None, minus=None)).items()
+    return {heading.policy or "as selected": rows for heading, rows in headings if heading.family == "selection"}
 
 
 @section("shown", "What is shown", task="retrieval", order=60)

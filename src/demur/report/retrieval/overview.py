@@ -14,7 +14,7 @@ from demur.inference.key import Key
 from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import quantities
 from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warnings
-from demur.report.retrieval.categories import a_title, chance_numbers, primary, primary_difference, title
+from demur.report.retrieval.headings import a_title, chance_numbers, primary, primary_difference, title
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import UNDEFINED, interval_row, level_of, shown_interval, with_interval
 from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide

@@ -10,14 +10,7 @@ from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.report.retrieval.categories import (
-    NumberCategory,
-    at_depth,
-    by_category,
-    pooled,
-    pooled_and_mean,
-    title,
-)
+from demur.report.retrieval.headings import Heading, at_depth, by_heading, pooled, pooled_and_mean, title
 from demur.report.retrieval.overview import SHARES, drawn_number, open_question
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
 from demur.report.text import UNDEFINED, cell, decimals, shown_interval
@@ -120,23 +113,23 @@ def folds(results: Results) -> Content | None:
         return None
     listed = names if len(names) <= _MOST_FOLDS else ()
 
-    def row(category: NumberCategory, mean: Estimate) -> tuple[str, str, str, str, list[str]]:
+    def row(heading: Heading, mean: Estimate) -> tuple[str, str, str, str, list[str]]:
         pooled = cell(results, results.get(replace(mean.key, group=None)))
         by_fold = [results.get(replace(mean.key, group=Group("fold", name))) for name in listed]
         values = [decimals(number.value if number else None) for number in by_fold]
-        return category.title, title(mean.key), pooled, mean_and_spread(mean), values
+        return heading.title, title(mean.key), pooled, mean_and_spread(mean), values
 
     rows = [
-        [row(category, mean) for category, mean in means_over_folds(results, system) if at_depth(results, mean.key)]
+        [row(heading, mean) for heading, mean in means_over_folds(results, system) if at_depth(results, mean.key)]
         for system in results.systems
     ]
     return {"count": len(names), "names": listed, "rows": rows} if any(rows) else None
 
 
-def means_over_folds(results: Results, system: str) -> Iterator[tuple[NumberCategory, Estimate]]:
-    """Every mean over folds of a system, with its category."""
-    for category, means in by_category(results.where(system=system, group=Group("fold"), minus=None)).items():
-        yield from ((category, mean) for mean in means)
+def means_over_folds(results: Results, system: str) -> Iterator[tuple[Heading, Estimate]]:
+    """Every mean over folds of a system, with its heading."""
+    for heading, means in by_heading(results.where(system=system, group=Group("fold"), minus=None)).items():
+        yield from ((heading, mean) for mean in means)
 
 
 def mean_and_spread(mean: Estimate) -> str:
@@ -150,23 +143,23 @@ def system_differences(results: Results) -> list[Content] | None:
     return [_against(results, pair) for pair in pairs_of(results)] or None
 
 
-def differences_by_category(results: Results, pair: Pair) -> dict[NumberCategory, list[Estimate]]:
-    """The differences of a system from the baseline by category; means over criteria are only in the file."""
-    return by_category(results.where(system=pair.other.system, group=None, minus=pair.minus))
+def differences_by_heading(results: Results, pair: Pair) -> dict[Heading, list[Estimate]]:
+    """The differences of a system from the baseline by heading; means over criteria are only in the file."""
+    return by_heading(results.where(system=pair.other.system, group=None, minus=pair.minus))
 
 
 def _against(results: Results, pair: Pair) -> Content:
     """One system against the baseline, drawn at the depth of the verdict; with many systems others are only counted."""
     names, drawn, others = [pair.baseline.label, pair.other.label], dict[str, Content](), list[tuple[str, Difference]]()
-    categories = differences_by_category(results, pair).items()
-    for category, estimate in ((category, row) for category, members in categories for row in members):
-        better, row = _difference(results, pair, category, estimate)
+    headings = differences_by_heading(results, pair).items()
+    for heading, estimate in ((heading, row) for heading, members in headings for row in members):
+        better, row = _difference(results, pair, heading, estimate)
         if not row.panel or not at_depth(results, estimate.key):
-            others.append((category.title, row))
+            others.append((heading.title, row))
             continue
         first, second = names if better == "higher" else names[::-1]
         directions = f"← {first} is better · {second} is better →"
-        panel = drawn.setdefault(row.panel, {"heading": category.title, "ways": directions, "members": []})
+        panel = drawn.setdefault(row.panel, {"heading": heading.title, "ways": directions, "members": []})
         panel["members"].append(row)
     for panel in drawn.values():
         frame = around_zero(row.drawn for row in panel["members"])
@@ -177,7 +170,7 @@ def _against(results: Results, pair: Pair) -> Content:
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 
 
-def _difference(results: Results, pair: Pair, category: NumberCategory, estimate: Estimate) -> tuple[str, Difference]:
+def _difference(results: Results, pair: Pair, heading: Heading, estimate: Estimate) -> tuple[str, Difference]:
     """The direction in which the number is better, if any, and its difference; ties among draws count half."""
     quantity, decision = Measure.of(estimate.key.quantity).quantity, decide(results, estimate.key)
     better = quantity.better if quantity.judged else "neither"
@@ -187,5 +180,5 @@ def _difference(results: Results, pair: Pair, category: NumberCategory, estimate
         shares = (f"{baseline:.1%}", f"{other:.1%}")
     winner, name, interval = decision.winner, title(estimate.key), shown_interval(results, estimate)
     says = open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better"
-    panel = "" if better == "neither" else f"{category} {better}"
+    panel = "" if better == "neither" else f"{heading} {better}"
     return better, Difference(panel, name, estimate, interval, decision, says, pair, shares)

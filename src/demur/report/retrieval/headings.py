@@ -1,4 +1,4 @@
-"""Categories of retrieval numbers with their titles, and the number that the verdict is based on."""
+"""Headings of retrieval numbers, and the number that the verdict is based on."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -22,8 +22,8 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class NumberCategory:
-    """A list of numbers: one family of quantities, over one population of queries, of one policy if any."""
+class Heading:
+    """The heading of a list of numbers: one family of quantities, one population of queries, one policy if any."""
 
     family: str
     among: str
@@ -31,29 +31,29 @@ class NumberCategory:
 
     @property
     def title(self) -> str:
-        """The category as a heading."""
+        """The text of the heading."""
         return f"Policy {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][0]
 
     @property
     def words(self) -> str:
-        """The category inside a line of text."""
+        """The heading inside a line of text."""
         return f"policies, {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][1]
 
 
-def by_category(rows: Iterable[Estimate]) -> dict[NumberCategory, list[Estimate]]:
-    """Numbers by category; a number without a category is only in the file."""
-    categories: dict[tuple[str, str], dict[NumberCategory, list[Estimate]]] = {name: {} for name in _TITLES}
+def by_heading(rows: Iterable[Estimate]) -> dict[Heading, list[Estimate]]:
+    """Numbers by heading; a number without one is only in the file."""
+    headings: dict[tuple[str, str], dict[Heading, list[Estimate]]] = {name: {} for name in _TITLES}
     for row in rows:
         measure = Measure.of(row.key.quantity)
         family, among = measure.quantity.of, row.key.among
-        category = NumberCategory(family, among, measure.text if family == "selection" else "")
-        categories.get((family, among), {}).setdefault(category, []).append(row)
-    return {category: members for listed in categories.values() for category, members in listed.items()}
+        heading = Heading(family, among, measure.text if family == "selection" else "")
+        headings.get((family, among), {}).setdefault(heading, []).append(row)
+    return {heading: members for listed in headings.values() for heading, members in listed.items()}
 
 
 def pooled(results: Results, system: str, family: str, among: str = "all") -> list[Estimate]:
     """The pooled numbers of a system in one family of quantities, without a policy."""
-    return by_category(results.where(system=system, group=None, minus=None)).get(NumberCategory(family, among), [])
+    return by_heading(results.where(system=system, group=None, minus=None)).get(Heading(family, among), [])
 
 
 def primary(results: Results, system: str) -> Key:
