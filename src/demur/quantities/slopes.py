@@ -161,11 +161,13 @@ def by_count_and_loss_of_oracle(count: Floats, loss_sum: Floats, loss: Floats) -
 
 def harmonic_tables(length: int) -> Floats:
     """Harmonic numbers H(k), and trigamma(k + 1), of the whole numbers k below a length: a row each."""
-    whole = np.arange(1.0, length)
-    tables = np.zeros((2, length))
-    np.cumsum(1 / whole, out=tables[0, 1:])
-    np.cumsum(1 / whole**2, out=tables[1, 1:])
-    tables[1] = TRIGAMMA_OF_1 - tables[1]
+    tables = np.ones((2, length))
+    tables[:, 0] = 0
+    np.cumsum(tables, axis=1, out=tables)  # the whole numbers; all in place, since there may be tens of millions
+    tables[1] *= tables[1]
+    np.divide(1, tables[:, 1:], out=tables[:, 1:])
+    np.cumsum(tables, axis=1, out=tables)
+    np.subtract(TRIGAMMA_OF_1, tables[1], out=tables[1])
     return tables
 
 

@@ -29,9 +29,11 @@
 /* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
 struct steps {
     int64_t entries, steps, clusters;
+    Py_buffer held[3]; /* cluster, count and loss: arrays of the caller's, who leaves them as they are */
     int64_t *begin;
-    int32_t *cluster;
-    double *count, *loss, *units, *answers, *losses; /* the latter: of each cluster, at all steps */
+    const int32_t *cluster;
+    const double *count, *loss;
+    double *units, *answers, *losses; /* of each cluster, the latter two at all steps */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
     int whole; /* whether all losses are whole numbers, of which sums are exact */
     int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
@@ -217,12 +219,10 @@ static const char STEPS[] = "demur.steps";
 
 static void free_steps(struct steps *s) {
     free(s->begin);
-    free(s->cluster);
-    free(s->count);
-    free(s->loss);
     free(s->units);
     free(s->answers);
     free(s->losses);
+    for (int i = 0; i < 3; i++) PyBuffer_Release(&s->held[i]);
     free(s);
 }
 
@@ -277,19 +277,22 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
                holds(&count, entries, 8) && holds(&loss, entries, 8)) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
             *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
-                                .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
-                                .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double)),
-                                .losses = calloc((size_t)clusters, sizeof(double))};
+                                .begin = copied(&begin), .held = {cluster, count, loss},
+                                .cluster = cluster.buf, .count = count.buf, .loss = loss.buf, .units = copied(&units),
+                                .answers = calloc((size_t)clusters, sizeof(double)), .losses = calloc((size_t)clusters, sizeof(double))};
         }
-        if (s == NULL || !s->begin || !s->cluster || !s->count || !s->loss || !s->units || !s->answers || !s->losses) PyErr_NoMemory();
+        if (s == NULL || !s->begin || !s->units || !s->answers || !s->losses) PyErr_NoMemory();
         else if (!examine_steps(s)) PyErr_SetString(PyExc_ValueError, "steps: an index is out of range");
         else capsule = PyCapsule_New(s, STEPS, destroy_steps);
     }
-    if (capsule == NULL && s != NULL) free_steps(s);
+    if (s == NULL) {
+        PyBuffer_Release(&cluster);
+        PyBuffer_Release(&count);
+        PyBuffer_Release(&loss);
+    } else if (capsule == NULL) {
+        free_steps(s);
+    }
     PyBuffer_Release(&begin);
-    PyBuffer_Release(&cluster);
-    PyBuffer_Release(&count);
-    PyBuffer_Release(&loss);
     PyBuffer_Release(&units);
     return capsule;
 }

@@ -27,6 +27,7 @@ _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
 _REACHED, _RISKS, _POINTS = 3, 2, 9  # how much it tells of a plateau that is found
 _NONE = np.zeros(0)
+_ROOM = 4096  # for replicates that answer a little more
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,9 @@ class Prepared:
             begin = np.append(0, entries.step_end + 1).astype(np.int64)
             # A matrix product begins each sum with 0, a running sum with its first term, which may be −0.
             nothing = 0.0 if table.whole and entries.dense else -0.0
-            cluster = entries.cluster.astype(np.int32)
+            cluster = entries.cluster.astype(np.int32, copy=False)
+            for array in (cluster, entries.count, entries.loss):  # which the kernel reads where they are
+                array.flags.writeable = False
             held = begin, cluster, entries.count, entries.loss, table.cluster_units
             steps = _kernel.steps(*held, entries.dense, table.whole, nothing)
             self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
@@ -67,7 +70,7 @@ class Prepared:
         """Harmonic numbers and the trigamma function of the whole numbers up to this one, at least."""
         known = self._tables[-1] if self._tables else None
         if known is None or known.shape[1] <= most:
-            known = harmonic_tables(2 * int(most) + 1)
+            known = harmonic_tables(int(most * 1.0625) + _ROOM)
             self._tables.append(known)
         return known
 
