@@ -153,7 +153,7 @@ class Reliability(Tabular):
         entries, forecasts = self.table.plateaus, self.forecasts
         bin_of = forecasts.bin_of[::-1][entries.step]  # steps go down from the highest probability
         error = entries.loss / self.table.divisor - entries.count * self.table.threshold[entries.step]
-        cell = entries.cluster * forecasts.n_bins + bin_of
+        cell = entries.cluster.astype(np.intp) * forecasts.n_bins + bin_of
         cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
         sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))
         numbers = np.array_split(np.arange(plan.n_resamples), 1 + plan.n_resamples * len(sums) // _CELLS)

@@ -34,7 +34,7 @@ def area_bounds(graded: Graded, curve: Curve, rounding: float = 0.0, *, whole: b
         return AreaBounds(reached * rounding, reached**2 * rounding)
     steps = len(curve)
     levels, level = np.unique(graded.loss, return_inverse=True)
-    held = summed(curve.plateau * len(levels) + level, graded.count, steps * len(levels))
+    held = summed(curve.plateau.astype(np.intp) * len(levels) + level, graded.count, steps * len(levels))
     counts, losses = held.reshape(steps, len(levels)).astype(np.float64), levels.astype(np.float64)
     best, worst = (_within(curve, counts[:, ::turn], losses[::turn]) for turn in (1, -1))
     lowest, highest = (pick(sums, axis=1) for pick, sums in ((np.min, best.risks), (np.max, worst.risks)))

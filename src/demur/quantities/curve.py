@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from demur.facts.items import summed
 from demur.facts.tabular import Tabular
 from demur.quantities.coverage import Coverage
-from demur.quantities.exact import cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
+from demur.quantities.exact import RANKS, cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
 from demur.quantities.graded import Graded
-from demur.types import Floats, Indices, Integers
+from demur.types import Flags, Floats, Indices, Integers
 
 POINT_COLUMNS = ("coverage", "selective_risk", "generalized_risk", "threshold")
 
@@ -74,6 +74,16 @@ class CurvePoints:
         return Fraction((width * heights).sum().item()) / 2
 
 
+def last_of_equal(values: NDArray[Any]) -> Flags:
+    """Where the next of some sorted values is another."""
+    return np.append(values[1:] != values[:-1], True)[: len(values)]
+
+
+def narrow(size: int) -> np.dtype[Any]:
+    """The integers that tell so many apart, in four bytes where these do: there may be tens of millions."""
+    return np.promote_types(np.int32, np.min_scalar_type(-size - 1))
+
+
 def points_within(thresholds: Floats, threshold: float, scale: int) -> int:
     """The number of operating points at or above a threshold, or below it where lower means more confident (−1)."""
     return int(np.sum(scale * thresholds >= scale * threshold))
@@ -111,20 +121,21 @@ class Curve(Tabular):
         # Sums of doubles depend on their order: ties are sorted by loss, so that the order of rows does not matter.
         whole = graded.loss.dtype.kind == "i"
         order = (np.argsort(graded.confidence) if whole else np.lexsort((graded.loss, graded.confidence)))[::-1]
-        confidence = graded.confidence[order]
-        last = np.append(confidence[1:] != confidence[:-1], True)[: len(order)]
+        last = last_of_equal(graded.confidence[order])
         ends = np.flatnonzero(last)
-        plateau = np.empty(len(order), np.intp)
-        plateau[order] = np.cumsum(last) - last
+        threshold = graded.confidence[order[ends]]
+        plateau = np.empty(len(order), narrow(len(order)))
+        plateau[order] = np.cumsum(last, dtype=plateau.dtype) - last
         levels, sizes = np.unique(graded.loss, return_counts=True)
         accepted, loss = ends + 1, graded.loss[order]
         if graded.count is not None:
-            accepted, loss = np.cumsum(graded.count[order])[ends], loss * graded.count[order]
+            count = graded.count[order]
+            accepted, loss = np.cumsum(count, dtype=np.int64)[ends], loss * count
             sizes = summed(np.searchsorted(levels, graded.loss), graded.count, len(levels))
         return cls(
             units=graded.units,
             points=CurvePoints(accepted, cumulative_sum(loss)[ends]),
-            threshold=graded.scale * confidence[ends] + 0.0,  # turns -0.0 into 0.0
+            threshold=graded.scale * threshold + 0.0,  # turns -0.0 into 0.0
             divisor=graded.divisor,
             loss_levels=levels,
             level_sizes=sizes,
@@ -241,12 +252,18 @@ class Curve(Tabular):
     @cached_property
     def optimal_selective_area(self) -> Fraction:
         """The area under the selective risk of the same losses in the oracle order."""
-        return self._oracle().selective_area() / self._area_unit
+        if self.loss_levels.dtype.kind != "i" or not self.defined:
+            return self._oracle().selective_area() / self._area_unit
+        order = self.oracle_order
+        ends = (Fraction(int(self.loss_levels[0])) - order.risk(-1)) / 2  # before the first unit, and after the last
+        return (self._mean_losses(order) + ends) / self._area_unit
 
     @cached_property
     def optimal_generalized_area(self) -> Fraction:
         """The area under the generalized risk of the same losses in the oracle order."""
-        return self._oracle().generalized_area() / (self._area_unit * max(self.units, 1))
+        whole = self.loss_levels.dtype.kind == "i"  # whose sums are exact, of a level at once as unit by unit
+        points = self.oracle_order if whole else self._oracle()
+        return points.generalized_area() / (self._area_unit * max(self.units, 1))
 
     @cached_property
     def achievable_selective_area(self) -> Fraction:
@@ -263,9 +280,15 @@ class Curve(Tabular):
     @cached_property
     def harmonic_area(self) -> Fraction:
         """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
-        ranks = np.arange(1.0, self.answered + 1)
-        loss_sum = np.interp(ranks, np.append(0, self.points.count), np.append(0, self.points.loss_sum))
-        return sum_of_quotients(loss_sum, ranks) / self._area_unit
+        return self._mean_losses(self.points) / self._area_unit
+
+    def _mean_losses(self, points: CurvePoints) -> Fraction:
+        """Σ_k (mean loss numerator of the first k units), with the loss between two points spread evenly over them."""
+        total, count, loss_sum = Fraction(0), np.append(0, points.count), np.append(0, points.loss_sum)
+        for start in range(0, self.answered, RANKS):
+            ranks = np.arange(start + 1.0, min(start + RANKS, self.answered) + 1)
+            total += sum_of_quotients(np.interp(ranks, count, loss_sum), ranks)
+        return total
 
     @cached_property
     def pairwise_area(self) -> Fraction:

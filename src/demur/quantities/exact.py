@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from demur.types import Floats, Indices, Integers
 
 Point = tuple[int, int, int]
-_BLOCK = 1 << 16  # a block's dozen temporaries stay in the cache
+RANKS = 1 << 16  # in a block, whose dozen temporaries stay in the cache
 _UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
 _SAFETY = 2.0**-48  # far above the rounding of the four-operation test below, relative to the risks in it
 _WORTHWHILE = 0.02
@@ -28,8 +28,8 @@ def sum_of_quotients(numerator: Floats, denominator: Floats) -> Fraction:
     True
     """
     total = Fraction(0)
-    for start in range(0, len(numerator), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, len(numerator), RANKS):
+        block = slice(start, start + RANKS)
         total += _pairwise_sum(*_quotient(numerator[block], denominator[block]))
     return total
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.quantities.curve import Curve, points_within
+from demur.quantities.curve import Curve, last_of_equal, narrow, points_within
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices, Integers
 
@@ -53,22 +53,19 @@ class Entries:
         cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int, counts: Integers | None = None
     ) -> Entries:
         """Add up the units that share a step and a cluster. Steps are numbered from 0 and none is empty."""
-        key = step * clusters + cluster
-        # Sums of doubles depend on their order: equal keys are put in the order of their losses, not of the rows.
-        order = np.lexsort((loss, key))
-        key = key[order]
-        first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
-        last_step = np.flatnonzero(np.append(np.diff(key[first] // clusters) > 0, True)[: len(first)])
-        count, loss = np.diff(np.append(first, len(key))), loss[order].astype(np.float64)
-        if counts is not None and len(first):
-            count, loss = np.add.reduceat(counts[order], first), loss * counts[order]
-        return cls(
-            cluster=key[first] % clusters,
-            count=count.astype(np.float64),
-            loss=np.add.reduceat(loss, first) if len(first) else np.zeros(0),
-            step_end=last_step,
-            clusters=clusters,
-        )
+        # Sums of doubles depend on their order: those of a cluster are in order of loss, not as the rows are.
+        keys = (cluster, step) if loss.dtype.kind == "i" else (loss, cluster, step)
+        order = np.lexsort(keys)
+        step, cluster = step[order], cluster[order]
+        differs = (step[1:] != step[:-1]) | (cluster[1:] != cluster[:-1])
+        first = np.flatnonzero(np.append(True, differs)[: len(order)])
+        step_end, cluster = np.flatnonzero(last_of_equal(step[first])), cluster[first].astype(narrow(clusters))
+        loss, count = loss[order], np.ones(len(order), np.uint8) if counts is None else counts[order]
+        del step, differs, order  # as large as what is made of them
+        loss *= count
+        if len(first):
+            count, loss = np.add.reduceat(count, first, dtype=np.int64), np.add.reduceat(loss, first)
+        return cls(cluster, count.astype(np.float64), loss.astype(np.float64), step_end, clusters)
 
     @cached_property
     def dense(self) -> bool:
@@ -104,7 +101,8 @@ class Entries:
     @cached_property
     def step(self) -> Indices:
         """The step of each entry."""
-        return np.searchsorted(self.step_end, np.arange(len(self.count)))
+        steps = np.arange(len(self.step_end), dtype=narrow(len(self.step_end)))
+        return np.repeat(steps, np.diff(self.step_end, prepend=-1))
 
     def between(self, start: int, end: int) -> tuple[Indices, Indices, Floats, Floats]:
         """The entries of some steps: step, cluster, count and loss sum."""
@@ -176,14 +174,14 @@ class Table:
             ids, units, cluster = clusters.ids, clusters.units.astype(np.float64), clusters.of_answer
         if not ids:
             raise UserError("there are no clusters: nothing can be resampled")
-        level_loss, level = np.unique(graded.loss, return_inverse=True)
+        rest = cluster, graded.loss, len(ids), graded.count
         return cls(
             ids=ids,
             cluster_units=units,
             threshold=curve.threshold,
-            plateaus=Entries.of(curve.plateau, cluster, graded.loss, len(ids), graded.count),
-            levels=Entries.of(level, cluster, graded.loss, len(ids), graded.count),
-            level_loss=level_loss.astype(np.float64),
+            plateaus=Entries.of(curve.plateau, *rest),
+            levels=Entries.of(np.searchsorted(curve.loss_levels, graded.loss), *rest),
+            level_loss=curve.loss_levels.astype(np.float64),
             divisor=graded.divisor,
             whole=graded.loss.dtype.kind == "i",
             largest_loss=graded.largest_loss,

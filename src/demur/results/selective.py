@@ -27,6 +27,7 @@ from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrast
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_comparisons, about_counts, about_resamples, about_units
+from demur.quantities.graded import Graded
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
@@ -82,7 +83,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     _check_bins(alignment.systems, confidences)
     views = {
         name: {
-            system: CurveView.of(grade(items, loss=settings.loss, confidence=confidences[system][name]))
+            system: CurveView.of(_graded(items, settings.loss, confidences[system].pop(name)))
             for system, items in alignment.systems.items()
         }
         for name in served
@@ -94,6 +95,14 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     origin = provenance(plan, created_at, command, also_read)
     origin["execution"] |= _by_summaries(systems)
     return _results(evaluation, plan, origin)
+
+
+def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
+    """Units under a confidence; of a summary, whose entries may be tens of millions, its values are kept once."""
+    graded = grade(items, loss=loss, confidence=confidence)
+    if graded.count is None:
+        return graded
+    return replace(graded, made_of=replace(confidence, values=graded.confidence))
 
 
 def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from demur.summaries.summary import Summary
 
 _VERSION = b"1"
 _LONGEST_MARK = 32
-_DIGEST = 32
+_DIGEST, _CHUNK = 32, 1 << 20
 _DAMAGED = "damaged: its bytes are not those that were written; summarize its parts anew"
 _KINDS = "iufS"
 
@@ -48,13 +49,17 @@ def read_summary(path: str | Path) -> tuple[Summary, Source]:
     from demur.files.strict_reading import one_line  # noqa: PLC0415
 
     with located(path):
-        data, digest = _checked(_bytes(path))
-        size = int.from_bytes(data[:8], "little")
-        if size > len(data) - 8:
-            raise UserError(_DAMAGED)
-        header = loads(decode(bytes(data[8 : 8 + size])))
         try:
-            summary = _summary(About.model_validate(header["about"]), _read_arrays(header["arrays"], data[8 + size :]))
+            with Path(path).open("rb") as file:
+                digest, left = _checked(file)
+                size = int.from_bytes(file.read(8), "little")
+                if size > left - 8:
+                    raise UserError(_DAMAGED)
+                header = loads(decode(file.read(size)))
+                arrays = _read_arrays(header["arrays"], file, left - 8 - size)
+            summary = _summary(About.model_validate(header["about"]), arrays)
+        except OSError as error:
+            raise UserError(f"cannot be read ({error.strerror})") from None
         except ValidationError as error:
             raise UserError(f"not a summary: {one_line(error)}") from None
         except (KeyError, TypeError, IndexError, ValueError) as error:
@@ -62,22 +67,11 @@ def read_summary(path: str | Path) -> tuple[Summary, Source]:
     return summary, Source(shown_path(path), digest)
 
 
-def _bytes(path: str | Path) -> memoryview:
-    try:
-        with Path(path).open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            MEMBER.check(size)
-            held = np.empty(size, np.uint8)
-            if file.readinto(held.data) != size:
-                raise UserError(_DAMAGED)
-            return held.data
-    except OSError as error:
-        raise UserError(f"cannot be read ({error.strerror})") from None
-
-
-def _checked(data: memoryview) -> tuple[memoryview, str]:
-    """What follows the first line and is not the hash, and the hash of the whole file."""
-    line, _, _ = bytes(data[:_LONGEST_MARK]).partition(b"\n")
+def _checked(file: BufferedReader) -> tuple[str, int]:
+    """The hash of the whole file, and how many bytes follow the first line, where it is left, and are not the hash."""
+    total = os.fstat(file.fileno()).st_size
+    MEMBER.check(total)
+    line, _, _ = file.read(_LONGEST_MARK).partition(b"\n")
     if not line.startswith(MARK):
         raise UserError("not a summary: demur summarize writes them")
     version = line.removeprefix(MARK)
@@ -86,12 +80,18 @@ def _checked(data: memoryview) -> tuple[memoryview, str]:
         raise UserError(
             f"a summary of version {told}, expected {_VERSION.decode()}: use the demur that wrote it, or summarize anew"
         )
-    if len(data) < len(line) + 1 + 8 + _DIGEST:
+    left = total - len(line) - 1 - _DIGEST
+    if left < 8:  # noqa: PLR2004  (how long the header is)
         raise UserError("cut off: it ends before its counts do; copy it again, or summarize its parts anew")
-    body, written = data[:-_DIGEST], bytes(data[-_DIGEST:])
-    if hashlib.sha256(body).digest() != written:
+    file.seek(0)
+    hashed = hashlib.sha256()
+    for start in range(0, total - _DIGEST, _CHUNK):
+        hashed.update(file.read(min(_CHUNK, total - _DIGEST - start)))
+    if file.read() != hashed.digest():
         raise UserError(_DAMAGED)
-    return body[len(line) + 1 :], hashlib.sha256(data).hexdigest()
+    file.seek(len(line) + 1)
+    hashed.update(hashed.digest())
+    return hashed.hexdigest(), left
 
 
 def _arrays(summary: Summary) -> dict[str, NDArray[Any]]:
@@ -112,18 +112,18 @@ def _plain(array: NDArray[Any]) -> bytes:
     return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes()
 
 
-def _read_arrays(shapes: list[list[Any]], data: memoryview) -> dict[str, NDArray[Any]]:
-    arrays, start = dict[str, NDArray[Any]](), 0
+def _read_arrays(shapes: list[list[Any]], file: BufferedReader, left: int) -> dict[str, NDArray[Any]]:
+    """The arrays, each by itself, so that whoever needs one alone does not keep the others."""
+    arrays = dict[str, NDArray[Any]]()
     for name, kind, length in shapes:
         dtype = np.dtype(str(kind))
-        if dtype.kind not in _KINDS or type(length) is not int or not 0 <= length <= len(data):
+        if dtype.kind not in _KINDS or type(length) is not int or not 0 <= length * max(dtype.itemsize, 1) <= left:
             raise UserError(_DAMAGED)
-        end = start + length * dtype.itemsize
-        arrays[name] = np.frombuffer(data[start:end], dtype)
-        if len(arrays[name]) != length:
+        arrays[name] = np.empty(length, dtype)
+        left -= arrays[name].nbytes
+        if file.readinto(arrays[name].view(np.uint8).data) != arrays[name].nbytes:
             raise UserError(_DAMAGED)
-        start = end
-    if start != len(data):
+    if left:
         raise UserError(_DAMAGED)
     return arrays
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.columns import Column, State
+from demur.facts.columns import Column, OtherCells, State
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items, Source
@@ -134,14 +135,17 @@ class Summary:
         about, size = self.about, len(self.count)
         cluster, state, *others, loss = self.columns
         groups, signals = others[: len(about.groups)], others[len(about.groups) :]
-        answered, nothing = state == ANSWERED, np.zeros(size, np.int64)
-        numerators = np.where(answered, np.append(self.losses, 0)[loss], 0)
+        # As narrow as in the file, and zeros that take no memory: entries may be tens of millions.
+        answered, nothing = state == ANSWERED, np.broadcast_to(np.int64(0), size)
+        levels = np.append(self.losses, 0)
+        numerators = levels.astype(np.min_scalar_type(~np.abs(levels).max()))[loss]
+        numerators[~answered] = 0
         how, failed = about.loss, about.failed_units
         return Items(
             cluster_ids=self.ids.plain(),
             failed=self.failed.plain(),
             item_names=(_ITEM,),
-            cluster=cluster.astype(np.intp),
+            cluster=cluster,
             item=nothing,
             truth=nothing,
             answer=nothing,
@@ -149,7 +153,7 @@ class Summary:
             nan_answer=state == ABSTAINED_NAN,
             signals=MappingProxyType(
                 {
-                    each.name: _column(self.values[each.name], code)
+                    each.name: _CodedColumn(self.values[each.name], code)
                     for each, code in zip(about.signals, signals, strict=True)
                 }
             ),
@@ -164,7 +168,7 @@ class Summary:
             repeats=Repeats("units", self.units, 0) if about.repeated else None,
             probabilities=tuple(each.name for each in about.signals if each.probability),
             numbered=about.numbered,
-            count=self.count.astype(np.int64),
+            count=self.count,
             summary=self.about,
             digests=self.digests,
         )
@@ -258,9 +262,26 @@ def _group(name: str, grouping: Grouping) -> GroupAbout:
     return GroupAbout(name=name, column=column, cuts=cuts, file=file, levels=grouping.levels)
 
 
-def _column(values: Floats, code: Code) -> Column:
-    state = np.array([State.MISSING, State.NULL, *[State.NUMBER] * len(values)], np.uint8)[code]
-    return Column(np.concatenate([[np.nan, np.nan], values])[code], state)
+class _CodedColumn(Column):
+    """A column that keeps the codes of its cells, and makes the cells when it is asked for them."""
+
+    __slots__ = ("codes", "levels")
+    codes: Code
+    levels: Floats
+
+    def __init__(self, levels: Floats, codes: Code) -> None:
+        for name, value in (("levels", levels), ("codes", codes), ("other", OtherCells.none())):
+            object.__setattr__(self, name, value)
+
+    @property
+    def values(self) -> Floats:
+        """The numbers, nan elsewhere."""
+        return np.append([np.nan, np.nan], self.levels)[self.codes]
+
+    @property
+    def state(self) -> NDArray[np.uint8]:
+        """What each cell holds; the first codes are numbered as states are."""
+        return np.asarray(np.minimum(self.codes, State.NUMBER), np.uint8)
 
 
 def _grouping(about: GroupAbout, code: Code) -> Grouping:
