@@ -88,7 +88,7 @@ def summarize(
     understood = settled([files[0]], given, confidence, voice, seedless=False)
     confidence, columns = understood.confidence, understood.columns[0]
     part_reading = replace(part_reading, confidence=confidence, columns=columns, loss=understood.loss)
-    with progress_bar("parts") as advance, understood.explaining(), Workers(workers or 1) as pool:
+    with progress_bar("reading") as advance, understood.explaining(), Workers(workers or 1) as pool:
         summary = summarized(files, part_reading, pool, advance)
     if secret is not None:
         summary = salted(summary, site or "", secret)

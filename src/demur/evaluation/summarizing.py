@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from demur.confidences.grading import losses_of
 from demur.confidences.serving import only_signal, signals_for
 from demur.distributed.workers import Progress, Workers
 from demur.errors import UserError, located
+from demur.evaluation.batches import in_batches
 from demur.evaluation.data import Folder
 from demur.evaluation.guessing import Settled
 from demur.facts.instruments import BY_ITEMS
@@ -23,7 +25,8 @@ from demur.files.strict_json import fingerprint, shown_path
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
-from demur.read.tables import format_of
+from demur.read.rows import systems_of
+from demur.read.tables import FileTable, format_of
 from demur.summaries.bins import MOST
 from demur.summaries.file import content, read_summary
 from demur.summaries.mark import is_summary
@@ -56,11 +59,25 @@ class PartReading:
         if self.options.every_row_its_own_cluster:
             raise UserError("parts are merged by the ids of their clusters: map a column, cluster=COLUMN (--column)")
 
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether units are read row by row, not clusters with all items of an instrument."""
+        return self.instrument in (BY_ITEMS, "none") and self.mode is None and self.experiment is None
 
-def summarized(path: str | Path, reading: PartReading) -> Summary:
-    """The summary of one part; a part that is a summary is read as it is."""
+    def systems(self, rows: FileTable) -> dict[str, Items]:
+        """The facts of each system in a batch of rows."""
+        instrument = None if self.instrument == "none" else self.instrument
+        return systems_of(rows, lambda: None, self.columns, instrument, replace(self.options, part=True))
+
+
+def summarized(path: str | Path, reading: PartReading, progress: Progress | None = None) -> Summary:
+    """The summary of one part: a summary is read as it is, a table in batches of rows if it can be."""
     if is_summary(path):
         return read_summary(path)[0]
+    if reading.is_of_rows and format_of(path) and os.path.isfile(path):  # noqa: PTH113  (a pipe can be read once)
+        summary = in_batches(path, reading.systems, partial(_counted, reading=reading), progress)
+        if summary is not None:
+            return summary
     systems = read_inputs(
         [Path(path)],
         modes=[reading.mode],
@@ -73,25 +90,34 @@ def summarized(path: str | Path, reading: PartReading) -> Summary:
         if len(systems) > 1:
             raise UserError(f"{len(systems)} systems in one table, expected one: write a table for each")
         [items] = systems
-        losses = losses_of(items, loss_of(items, reading.loss))
-        confidence = reading.confidence
-        if confidence == "default":
-            confidence = only_signal(items) or confidence
-        signals = signals_for(items, confidence)
-        wanted = Kept(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
-        source = items.source.sha256 if items.source else None
-        if source is None:
+        if items.source is None or items.source.sha256 is None:
             raise UserError("a part is a file")
-        return Summary.of(items, losses, wanted, source)
+        return _counted(items, items.source.sha256, reading)
+
+
+def _counted(items: Items, part: str, reading: PartReading) -> Summary:
+    """The summary of units that are read."""
+    losses = losses_of(items, loss_of(items, reading.loss))
+    confidence = reading.confidence
+    if confidence == "default":
+        confidence = only_signal(items) or confidence
+    signals = signals_for(items, confidence)
+    wanted = Kept(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
+    return Summary.of(items, losses, wanted, part)
 
 
 def summarize(
     parts: Sequence[str | Path], reading: PartReading, workers: Workers, progress: Progress | None = None
 ) -> Summary:
-    """One summary of all parts: workers summarize the parts, and the summaries are merged."""
+    """One summary of all parts: workers summarize the parts, and the summaries are merged.
+
+    The progress of a single part is told by its rows.
+    """
     if reading != PartReading("default") and all(map(is_summary, parts)):
         raise UserError("summaries take no options for reading: these are for parts that are tables or run files")
-    summaries = workers.each(partial(summarized, reading=reading), [*parts], progress)
+    alone = len(parts) == 1 and workers.given == 1
+    work = partial(summarized, reading=reading, progress=progress if alone else None)
+    summaries = workers.each(work, [*parts], None if alone else progress)
     return merged(summaries, parts) if len(summaries) > 1 else summaries[0]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from demur.errors import UserError
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State
 from demur.files.limits import FILE, MEMBER
+from demur.read.stream import Progress
 
 _ROWS = 1000
 _CELLS = 1 << 20
@@ -59,6 +61,17 @@ class ParquetTable:
             default_memory_pool().release_unused()  # otherwise the memory of every column stays allocated
             return column
 
+    def batches(self, size: int, progress: Progress | None) -> Iterator[tuple[Any, Any]]:
+        """Batches of rows: what gives a column of each, as codes or as cells, and what gives its rows."""
+        total, done = self._file.metadata.num_rows, 0
+        with _valid():
+            for batch in self._file.iter_batches(size):
+                MEMBER.check(batch.nbytes)
+                yield partial(_of_batch, batch), partial(_rows_of, batch, done)
+                done += len(batch)
+                if progress:
+                    progress(done, total)
+
     def _chunks(self, name: str) -> Any:
         """A column of texts, numbers or flags as an array of pyarrow; None for a column of another type."""
         import pyarrow as pa  # noqa: PLC0415
@@ -91,6 +104,24 @@ def _is_plain(kind: Any) -> bool:
     value_type = kind.value_type if types.is_dictionary(kind) else kind
     tests = (types.is_integer, types.is_float32, types.is_float64, types.is_boolean, types.is_string)
     return any(test(value_type) for test in (*tests, types.is_large_string))
+
+
+def _of_batch(batch: Any, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
+    """One column of a batch of rows, as codes or as cells."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    cells = batch.column(name)
+    if not _is_plain(cells.type):
+        return Codes.of(cells.to_pylist()) if coded else Column.of(cells.to_pylist())
+    whole = pa.chunked_array([cells])
+    return _codes(whole) if coded else _column(whole)
+
+
+def _rows_of(batch: Any, start: int, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every row of a batch as a mapping, with its position."""
+    for first in range(0, len(batch), _ROWS):
+        rows = batch.slice(first, _ROWS).select([*columns]).to_pylist()
+        yield from ((f"row {number}", row) for number, row in enumerate(rows, start + first))
 
 
 def _codes(cells: Any) -> Codes:

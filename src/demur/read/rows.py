@@ -22,7 +22,7 @@ from demur.read.paths import with_paths
 from demur.read.repeats import first_rows, voted_rows
 from demur.read.roles import Roles, roles_of
 from demur.read.table_options import TableOptions, check_options
-from demur.read.tables import missing_column, opened_table
+from demur.read.tables import FileTable, missing_column, opened_table
 from demur.read.unit_rows import UnitRows, is_name, unit_rows
 from demur.read.units_file import GROUPS, MEMBERS, is_independent
 
@@ -78,22 +78,33 @@ def read_systems(
     >>> {name: len(items) for name, items in read_systems(both).items()}
     {'a': 1, 'b': 1}
     """
-    mapped, options = dict(columns or {}), options or TableOptions()
-    chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
+    mapped = dict(columns or {})
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
-        labels = label_columns(opened.header, options.group or {})
-        cells = read_cells(with_paths(opened, mapped.values()), mapped, labels)
-        if opened.units is not None:
-            return {"": _imported(cells, opened.units, mapped, options, source)}
-        roles = _roles(cells, mapped, options)
-        if instrument == BY_ITEMS:
-            chosen = _known_instrument(cells, roles)
-        origin = _with_guesses(source(), roles, chosen if instrument == BY_ITEMS else None)
-        return {
-            name: Items.of(_raw_units(part, roles, chosen, options), origin).labelled(name or None)
-            for name, part in _by_system(cells, roles)
-        }
+        return systems_of(opened, source, mapped, instrument, options or TableOptions())
+
+
+def systems_of(
+    opened: FileTable,
+    source: Callable[[], Source | None],
+    mapped: Mapping[str, str],
+    instrument: Any,
+    options: TableOptions,
+) -> dict[str, Items]:
+    """The facts of every system of a table that is open."""
+    chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
+    labels = label_columns(opened.header, options.group or {})
+    cells = read_cells(with_paths(opened, mapped.values()), mapped, labels)
+    if opened.units is not None:
+        return {"": _imported(cells, opened.units, mapped, options, source)}
+    roles = _roles(cells, mapped, options)
+    if instrument == BY_ITEMS:
+        chosen = _known_instrument(cells, roles)
+    origin = _with_guesses(source(), roles, chosen if instrument == BY_ITEMS else None)
+    return {
+        name: Items.of(_raw_units(part, roles, chosen, options), origin).labelled(name or None)
+        for name, part in _by_system(cells, roles)
+    }
 
 
 def _imported(

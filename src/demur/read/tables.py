@@ -3,13 +3,16 @@
 A format is one function registered by `table_format`; it serves long tables and per-query tables alike.
 """
 
+from __future__ import annotations
+
 import csv
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +47,8 @@ class FileTable:
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
     With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
     With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
-    `column` gives a whole column at once where that is faster, as codes if its second argument is true; `units` is the
-    header of a file of units.
+    `column` gives a whole column at once where that is faster, as codes if its second argument is true; `parts` then
+    gives tables of a number of rows each. `units` is the header of a file of units.
     """
 
     header: Sequence[str]
@@ -54,6 +57,7 @@ class FileTable:
     joined_ids: bool = True
     decimal_comma: bool = False
     column: Callable[[str, bool], Codes | Column] | None = None
+    parts: Callable[[int, Progress | None], Iterator[FileTable]] | None = None
     units: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +76,19 @@ class FileTable:
         if not any(map(len, columns.values())):
             raise UserError(NO_ROWS)
         return columns
+
+    def batches(self, size: int, progress: Progress | None = None) -> Iterator[FileTable]:
+        """The same in tables of so many rows, each to be read before the next one is asked for."""
+        if self.parts is not None:
+            yield from self.parts(size, progress)
+            return
+        rows = self.rows(self.header)
+        while (first := next(rows, None)) is not None:
+            yield replace(self, rows=partial(_next_rows, first, rows, size - 1))
+
+
+def _next_rows(first: tuple[str, Row], rows: Rows, size: int, _: Sequence[str]) -> Rows:
+    return chain([first], islice(rows, size))
 
 
 def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, str]:
@@ -242,6 +259,11 @@ def _json_lines(file: Stream, _: str | Path) -> FileTable:
 
 @table_format(".parquet")
 def _parquet(_: Stream, path: str | Path) -> FileTable:
-    """Parquet: long tables are read by column, tables of queries by row."""
+    """Parquet: long tables are read by column, or by column in batches, tables of queries by row."""
     file = ParquetTable(path)
-    return FileTable(file.header, file.rows, column=file.column)
+
+    def parts(size: int, progress: Progress | None) -> Iterator[FileTable]:
+        for column, rows in file.batches(size, progress):
+            yield FileTable(file.header, rows, column=column)
+
+    return FileTable(file.header, file.rows, column=file.column, parts=parts)
