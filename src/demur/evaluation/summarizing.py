@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ from demur.files.strict_json import fingerprint, shown_path
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
-from demur.read.tables import format_of
+from demur.read.table_options import PartOptions
 from demur.summaries.bins import MOST
 from demur.summaries.file import content, read_summary
 from demur.summaries.mark import is_summary
@@ -67,7 +67,7 @@ def summarized(path: str | Path, reading: PartReading) -> Summary:
         experiments=[reading.experiment],
         instrument=reading.instrument,
         columns=reading.columns,
-        options=replace(reading.options, part=True) if format_of(path) else reading.options,
+        options=PartOptions.of(reading.options),
     )
     with located(path):
         if len(found) > 1:
