@@ -47,6 +47,7 @@ class PartReading:
     loss_digits: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "options", PartOptions.of(self.options))
         if self.confidence == "all":
             raise UserError("a summary keeps the signals of confidences that are named: --confidence NAME,NAME")
         if self.options.repeats != "units":
@@ -67,7 +68,7 @@ def summarized(path: str | Path, reading: PartReading) -> Summary:
         experiments=[reading.experiment],
         instrument=reading.instrument,
         columns=reading.columns,
-        options=PartOptions.of(reading.options),
+        options=reading.options,
     )
     with located(path):
         if len(found) > 1:
