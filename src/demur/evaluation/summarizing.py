@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -26,6 +26,7 @@ from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
 from demur.read.rows import systems_of
+from demur.read.table_options import PartOptions
 from demur.read.tables import FileTable, format_of
 from demur.summaries.bins import MOST
 from demur.summaries.file import content, read_summary
@@ -50,6 +51,7 @@ class PartReading:
     loss_digits: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "options", PartOptions.of(self.options))
         if self.confidence == "all":
             raise UserError("a summary keeps the signals of confidences that are named: --confidence NAME,NAME")
         if self.options.repeats != "units":
@@ -67,7 +69,7 @@ class PartReading:
     def systems(self, rows: FileTable) -> dict[str, Items]:
         """The facts of each system in a batch of rows."""
         instrument = None if self.instrument == "none" else self.instrument
-        return systems_of(rows, lambda: None, self.columns, instrument, replace(self.options, part=True))
+        return systems_of(rows, lambda: None, self.columns, instrument, self.options)
 
 
 def summarized(path: str | Path, reading: PartReading, progress: Progress | None = None) -> Summary:
@@ -84,7 +86,7 @@ def summarized(path: str | Path, reading: PartReading, progress: Progress | None
         experiments=[reading.experiment],
         instrument=reading.instrument,
         columns=reading.columns,
-        options=replace(reading.options, part=True) if format_of(path) else reading.options,
+        options=reading.options,
     )
     with located(path):
         if len(systems) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -254,9 +255,11 @@ class Curve(Tabular):
         """The area under the selective risk of the same losses in the oracle order."""
         if self.loss_levels.dtype.kind != "i" or not self.defined:
             return self._oracle().selective_area() / self._area_unit
-        order = self.oracle_order
-        ends = (Fraction(int(self.loss_levels[0])) - order.risk(-1)) / 2  # before the first unit, and after the last
-        return (self._mean_losses(order) + ends) / self._area_unit
+        doubled = Fraction(0)
+        for ranks, loss_sum in self._by_rank(self.oracle_order):
+            width = 2.0 + (ranks == 1) - (ranks == self.answered)
+            doubled += sum_of_quotients(width * loss_sum, ranks)
+        return doubled / (2 * self._area_unit)
 
     @cached_property
     def optimal_generalized_area(self) -> Fraction:
@@ -280,15 +283,15 @@ class Curve(Tabular):
     @cached_property
     def harmonic_area(self) -> Fraction:
         """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
-        return self._mean_losses(self.points) / self._area_unit
+        quotients = (sum_of_quotients(loss_sum, ranks) for ranks, loss_sum in self._by_rank(self.points))
+        return sum(quotients, Fraction(0)) / self._area_unit
 
-    def _mean_losses(self, points: CurvePoints) -> Fraction:
-        """Σ_k (mean loss numerator of the first k units), with the loss between two points spread evenly over them."""
-        total, count, loss_sum = Fraction(0), np.append(0, points.count), np.append(0, points.loss_sum)
+    def _by_rank(self, points: CurvePoints) -> Iterator[tuple[Floats, Floats]]:
+        """Blocks of ranks k, and the summed loss of the first k units, which is linear between two points."""
+        count, loss_sum = np.append(0, points.count), np.append(0, points.loss_sum)
         for start in range(0, self.answered, RANKS):
             ranks = np.arange(start + 1.0, min(start + RANKS, self.answered) + 1)
-            total += sum_of_quotients(np.interp(ranks, count, loss_sum), ranks)
-        return total
+            yield ranks, np.interp(ranks, count, loss_sum)
 
     @cached_property
     def pairwise_area(self) -> Fraction:

@@ -1,7 +1,10 @@
 """Options for reading a table, and checks that the table has what they need."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.groups import GroupColumn
@@ -18,8 +21,7 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 class TableOptions:
     """Options for reading a table, besides its columns and its instrument.
 
-    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers. `part` is set for one
-    of several tables, in which nothing need have succeeded; no command has an option for it.
+    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers.
     """
 
     score_range: tuple[float, float] | None = None
@@ -30,7 +32,7 @@ class TableOptions:
     group: Mapping[str, str] | None = None
     repeats: str = "units"
     probability: tuple[str, ...] = ()
-    part: bool = False
+    part: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:
@@ -45,6 +47,18 @@ class TableOptions:
         """The options that differ from their defaults, as the command line spells them."""
         given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
         return ", ".join(f"--{name.replace('_', '-')}" for name in given)
+
+
+class PartOptions(TableOptions):
+    """How one of several tables is to be read, in which it may be that nothing succeeded."""
+
+    __slots__ = ()
+    part = True
+
+    @classmethod
+    def of(cls, options: TableOptions) -> PartOptions:
+        """The same options."""
+        return cls(**{option.name: getattr(options, option.name) for option in fields(options)})
 
 
 def check_options(table: Cells, roles: Roles, options: TableOptions) -> None:
