@@ -190,7 +190,7 @@ def test_hostile_names_reach_the_terminal_as_text(tmp_path):
     for found in (fitted, listed):
         assert found.returncode == 0
         assert "\x1b" not in found.stdout + found.stderr
-    assert "asked for by name: '\\x1b[31mred\\x07[bold]'." in listed.stdout
+    assert "available by name: '\\x1b[31mred\\x07[bold]'." in listed.stdout
     assert fitted.stdout.startswith("linear on '\\x1b[31mred\\x07[bold]', target loss")
 
 

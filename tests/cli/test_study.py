@@ -77,7 +77,7 @@ def test_a_table_is_imitated_under_the_confidence_that_is_named(tmp_path):
         (["--seed", "1", "--design", "size"], "no design is called size; did you mean sizes?"),
         (["--seed", "1", "--like", "no.json"], "no.json: cannot be read (No such file or directory)"),
         (["--seed", "1", "--like", "x", "--design", "sizes"], "--like makes a design of its own: leave out --design"),
-        (["--seed", "1", "--figure", "a.png"], "a.png: the picture is an .svg file; give it a name that ends so"),
+        (["--seed", "1", "--figure", "a.png"], "a.png: the picture is an .svg file: give it a name that ends in .svg"),
         (["--seed", "1", "--design", "sizes", "--loss", "abs"], "the design sizes has its own loss: leave out --loss"),
         (["--seed", "1", "--mode", "few_shot"], "--mode is for a run that is imitated: give it with --like"),
     ],

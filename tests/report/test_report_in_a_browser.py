@@ -148,7 +148,7 @@ class TestOperatingPoint:
             "accepted": 174,
             "items": 328,
         }
-        shown.page.click("text=At the coverages asked for")
+        shown.page.click("text=At the requested coverages")
         shown.page.click("text=Copy the operating point as JSON")
         shown.page.wait_for_function(
             "document.querySelector('#decision .copy').textContent === 'Copied' || String(getSelection()).length > 20"

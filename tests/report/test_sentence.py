@@ -106,4 +106,4 @@ def test_the_command_takes_rows_and_digits(tmp_path):
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr == "demur: digits -1, expected decimals from 0 to 15\n"
     board = demur(tmp_path, "table", GOLDEN / "one.json", "--format", "csv", "--rows", "leaderboard")
-    assert board.stderr == "demur: a leaderboard is of several systems, and these are results of one\n"
+    assert board.stderr == "demur: a leaderboard needs several systems, and these are results of one\n"

@@ -202,7 +202,7 @@ def test_an_earlier_file_without_all_pairs_has_none(four):
 
 
 def test_one_system_has_no_leaderboard():
-    with pytest.raises(UserError, match="a leaderboard is of several systems"):
+    with pytest.raises(UserError, match="a leaderboard needs several systems"):
         evaluated("zero_shot").leaderboard()
 
 

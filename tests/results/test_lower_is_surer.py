@@ -81,7 +81,7 @@ def test_to_turn_a_signal_twice_would_turn_it_back():
 @pytest.mark.parametrize(
     ("confidence", "lower", "message"),
     [
-        ("entropy", "entropie", "no confidence asked for here is called entropie; did you mean entropy?"),
+        ("entropy", "entropie", "no requested confidence is called entropie; did you mean entropy?"),
         ("llm", "llm", "llm is more confident the higher it is: only a signal can be reversed"),
         ("secondary:llm+token_msp:average", "secondary:llm+token_msp:average", "only a signal can be reversed"),
     ],

@@ -238,7 +238,7 @@ def audit(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Recompute the figures somebody reported; the exit code is 3 if one differs.
+    """Recompute reported figures from their data; the exit code is 3 if one differs.
 
     A file of demur's own is evaluated again with the settings and the seed it records.
 

@@ -64,7 +64,7 @@ class _Fixed:
         if self.certify is not None:
             registered("certification method", self.certify, CERTIFIERS)
             if targets.coverage or targets.abstention_cost:
-                raise UserError("a guarantee is of a limit: give --risk or --errors-per-100 with --certify")
+                raise UserError("only a limit can be guaranteed: give --risk or --errors-per-100 with --certify")
             return
         options = {"--grid": self.grid, "--delta": self.delta, "--tune": self.tune, "--split": self.split or None}
         if unused := [name for name, value in options.items() if value is not None]:

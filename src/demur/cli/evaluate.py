@@ -53,14 +53,14 @@ def evaluate(
     lower_is_surer: options.LowerIsSurer = None,
     coverage_grid: Annotated[str, typer.Option(help="Coverages to report the risk at, separated by commas.")] = USUAL,
     area_coverage: Annotated[
-        str | None, typer.Option(help="Where to cut the areas; 0.5, and the coverage all systems reach, if not given.")
+        str | None, typer.Option(help="Coverage to cut areas at; if not given, 0.5, or what all systems reach.")
     ] = None,
     baseline: options.Baseline = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A system to leave out, by its name; once for each.")
+        list[str] | None, typer.Option(metavar="NAME", help="The name of a system to leave out; repeatable.")
     ] = None,
     primary: Annotated[
-        str | None, typer.Option(help="The confidence the verdict is on, named beforehand; the first if not given.")
+        str | None, typer.Option(help="The confidence of the verdict, chosen beforehand; the first if not given.")
     ] = None,
     bootstrap_resamples: options.Resamples = USUAL,
     seed: options.Seed = None,
@@ -82,30 +82,30 @@ def evaluate(
     ] = None,
     forced: options.Forced = None,
     margin: Annotated[
-        float | None, typer.Option(help="Say whether a system's risk is above a rater's by no more than this.")
+        float | None, typer.Option(help="Test whether a system's risk exceeds a rater's by at most this.")
     ] = None,
     handover_threshold: Annotated[
         float | None,
-        typer.Option(help="Hand over to each rater what is below this confidence, and test the two."),
+        typer.Option(help="Hand over units below this confidence to each rater, and test the result."),
     ] = None,
     abstention_cost: Annotated[
         list[str] | None,
-        typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; once for each price."),
+        typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; repeatable."),
     ] = None,
     cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = USUAL,
     convention: Annotated[
         list[str] | None,
-        typer.Option(help="Add what another tool would report: {conventions}; once for each."),
+        typer.Option(help="Add what another tool would report: {conventions}; repeatable."),
     ] = None,
     workers: options.WorkerNames = None,
     route: Annotated[
         str,
         typer.Option(
-            help="Of parts: summaries (merged), passes (entries stay with the workers), sites (each reads its own)."
+            help="For parts: summaries (merged), passes (entries stay with the workers), sites (each reads its own)."
         ),
     ] = USUAL,
     scratch: Annotated[
-        Path | None, typer.Option(help="A folder that all workers see, or one of each site; temporary if not given.")
+        Path | None, typer.Option(help="A folder visible to all workers, or one of each site; temporary if not given.")
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -24,14 +24,14 @@ class LogOptions:
     cluster: Annotated[
         str | None, typer.Option(help="Path of the cluster in a record; each question is its own if not given.")
     ] = None
-    group: Annotated[list[str] | None, typer.Option(help="A group to keep, NAME=PATH; once for each.")] = None
+    group: Annotated[list[str] | None, typer.Option(help="A group to keep, NAME=PATH; repeatable.")] = None
     confidence: Annotated[
-        list[str] | None, typer.Option(help="A signal to keep, PATH or NAME=PATH; once for each.")
+        list[str] | None, typer.Option(help="A signal to keep as confidence, PATH or NAME=PATH; repeatable.")
     ] = None
     abstain: Annotated[
         list[str] | None,
         typer.Option(
-            help="What abstains, once for each: answer~=REGEX, field:PATH=VALUE, value=SCORE; of lm-eval choice=TEXT, "
+            help="What abstains, repeatable: answer~=REGEX, field:PATH=VALUE, value=SCORE; of lm-eval choice=TEXT, "
             "of promptfoo named:METRIC=VALUE."
         ),
     ] = None

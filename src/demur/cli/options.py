@@ -29,23 +29,23 @@ Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run 
 InstrumentName = Annotated[
     str,
     typer.Option(
-        help="A name, or a .json or .toml file; none: a table's own items. "
-        "If not given, PHQ-8 of a run file, and of a table the known one that has its items, if any.",
+        help="The instrument: a name, a .json or .toml file, or none for a table's own items. "
+        "If not given, PHQ-8 for a run file, and for a table the known instrument with its items, if any.",
         show_default=False,
     ),
 ]
 ColumnNames = Annotated[
-    list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
+    list[str] | None, typer.Option("--column", help="The column of a table for a role, ROLE=COLUMN; repeatable.")
 ]
 ScoreRange = Annotated[
     str | None,
-    typer.Option(metavar="LOW:HIGH", help="What a column of scores can hold, the best last; 0:1 if not given."),
+    typer.Option(metavar="LOW:HIGH", help="The range of a column of scores, the best last; 0:1 if not given."),
 ]
-LossMax = Annotated[float | None, typer.Option(help="The largest loss a column of losses can hold, if it is known.")]
+LossMax = Annotated[float | None, typer.Option(help="The largest possible loss of a column of losses, if known.")]
 OwnClusters = Annotated[
-    bool, typer.Option("--every-row-its-own-cluster", help="Rows of a table share nothing: each is sampled by itself.")
+    bool, typer.Option("--every-row-its-own-cluster", help="Treat rows of a table as independent: each is a cluster.")
 ]
-Noun = Annotated[str | None, typer.Option(help="What a cluster of a table is called, such as document.")]
+Noun = Annotated[str | None, typer.Option(help="The noun for a cluster of a table, such as document.")]
 FailedUnits = Annotated[
     str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
 ]
@@ -54,18 +54,18 @@ LowerIsSurer = Annotated[
     typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence whose lower values mean more confident."),
 ]
 Repeats = Annotated[
-    str, typer.Option(help="Repeats of a question: units (each is one), first (it alone), or vote (one unit for all).")
+    str, typer.Option(help="Repeats of a question: units (each counts), first (only that), or vote (one unit for all).")
 ]
 Probability = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column of a table that is the chance of being right; once for each."),
+    typer.Option(metavar="COLUMN", help="A column of a table that is a probability of being right; repeatable."),
 ]
 GroupNames = Annotated[
     list[str] | None,
     typer.Option(
         "--group",
         metavar="NAME=COLUMN",
-        help="Groups to look at: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item; once for each.",
+        help="Groups to report: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item; repeatable.",
     ),
 ]
 GroupFile = Annotated[
@@ -73,10 +73,10 @@ GroupFile = Annotated[
 ]
 GroupThreshold = Annotated[float | None, typer.Option(help="The threshold that all groups share.")]
 AtCoverage = Annotated[
-    str | None, typer.Option(help="Find it by the coverage it reaches instead; where areas are cut if not given.")
+    str | None, typer.Option(help="Set it by the coverage it reaches; if not given, the coverage areas are cut at.")
 ]
-MinClusters = Annotated[int, typer.Option(help="Groups in fewer clusters are shown, and not judged.")]
-MaxGroups = Annotated[int, typer.Option(help="How many levels a group may have.")]
+MinClusters = Annotated[int, typer.Option(help="Groups in fewer clusters are shown but not judged.")]
+MaxGroups = Annotated[int, typer.Option(help="The largest number of levels of a group.")]
 Stratify = Annotated[str | None, typer.Option(metavar="NAME", help="Draw clusters within the levels of this group.")]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
@@ -86,12 +86,12 @@ Seed = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(help="On how many threads to resample: all processors for large work, one for small, if not given."),
+    typer.Option(help="Threads to resample on; if not given, all processors for large work, one for small."),
 ]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
 LossName = Annotated[
     str | None,
-    typer.Option(help="{losses}; if not given, what a table gives, zero_one for texts, abs_norm otherwise."),
+    typer.Option(help="{losses}; if not given, that of the table, zero_one for texts, abs_norm otherwise."),
 ]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
 Raters = Annotated[
@@ -100,11 +100,11 @@ Raters = Annotated[
 ]
 Points = Annotated[
     list[str] | None,
-    typer.Option("--point", help='A point of others, "NAME: coverage=0.9, risk=0.2, ci=0.1..0.3", or counts.'),
+    typer.Option("--point", help='A published point, "NAME: coverage=0.9, risk=0.2, ci=0.1..0.3", or with counts.'),
 ]
 Forced = Annotated[
     list[str] | None,
-    typer.Option(help="A run of a system that was made to answer everything: FILE, or SYSTEM=FILE of several."),
+    typer.Option(help="A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE."),
 ]
 WorkerNames = Annotated[
     str | None,
@@ -112,12 +112,12 @@ WorkerNames = Annotated[
         "--workers", help="What reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
     ),
 ]
-Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
-ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
+Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, a new one in data/outputs/.")]
+ReportPage = Annotated[Path | None, typer.Option("--report", help="Also write the report of the file, a page.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
 CreatedAt = Annotated[
-    str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
+    str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; now if not given.")
 ]
 
 

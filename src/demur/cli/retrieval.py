@@ -25,12 +25,12 @@ class _Files:
 
     data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None
-    run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None
+    run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; repeatable.")] = None
     split_topics: Annotated[
         str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
     ] = None
     system: Annotated[
-        list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")
+        list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; repeatable.")
     ] = None
     column: options.ColumnNames = None
 
@@ -78,7 +78,7 @@ class _ChosenNumbers:
         bool, typer.Option("--effective-k", help="Judge a list that is shorter than k by its own length.")
     ] = False
     threshold: Annotated[
-        float | None, typer.Option(help="The gate returns evidence from this probability on; the column prob.")
+        float | None, typer.Option(help="The gate returns evidence from this probability (column prob) on.")
     ] = None
     policy: Annotated[
         list[str] | None,
@@ -89,7 +89,7 @@ class _ChosenNumbers:
     k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5
     reference: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="Ranges to hold the results against: phq8-evidence, or a .json file."),
+        typer.Option(metavar="NAME|FILE", help="Reference ranges for the results: phq8-evidence, or a .json file."),
     ] = None
     baseline: options.Baseline = None
 
@@ -139,7 +139,7 @@ def retrieval(
     report: options.ReportPage = None,
     per_query: Annotated[
         Path | None,
-        typer.Option(help="A table to write as well, every metric of every query: .csv, .jsonl or .parquet."),
+        typer.Option(help="Also write a table with every metric of every query: .csv, .jsonl or .parquet."),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print every pooled number of every system.")] = False,
     as_json: options.AsJson = False,

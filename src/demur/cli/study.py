@@ -57,7 +57,7 @@ def intervals(
             help="How many processes take data sets: all processors for large work, one for small, if not given."
         ),
     ] = None,
-    figure: Annotated[Path | None, typer.Option(help="A picture to write as well: an .svg file.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Also write a picture: an .svg file.")] = None,
     loss: Annotated[str | None, typer.Option(help="Of phq8 or a run: {losses}; abs_norm if not given.")] = None,
     confidence: Annotated[
         str | None, typer.Option(help="Of phq8 or a run: what ranks the answers; llm_evidence_count if not given.")
@@ -177,7 +177,7 @@ def _check_figure(path: Path, like: Path | None) -> None:
     from demur.files.write import check_target
 
     if path.suffix.lower() != ".svg":
-        raise UserError(f"{path}: the picture is an .svg file; give it a name that ends so")
+        raise UserError(f"{path}: the picture is an .svg file: give it a name that ends in .svg")
     check_target(path, inputs=[like] if like else [])
 
 

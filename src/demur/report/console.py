@@ -48,7 +48,7 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
         rows.append((shown(name), f"yes  {about}" if reason is None else f"no   {reason}"))
     lines = [counts, "", *table(rows, to_the_left=(0, 1)), ""]
     named = ", ".join(map(shown, own))
-    lines += [f"Signals of the run's own, which can be asked for by name: {named}."] if own else []
+    lines += [f"Further signals of the run, available by name: {named}."] if own else []
     return console_text([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
 
 

@@ -216,7 +216,7 @@ def _reliability(results: Results, width: float) -> Figure:
 def _forest(results: Results, width: float) -> Figure:
     """Differences with their intervals, and the line of no difference."""
     if len(results.systems) == 1:
-        raise UserError("a forest is of differences, and these are results of one run: choose another kind of figure")
+        raise UserError("a forest shows differences, and these are results of one run: choose another kind of figure")
     rows = [*_forest_rows(results)]
     sheet = _sheet(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
     panel = sheet.subplots()

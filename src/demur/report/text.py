@@ -66,7 +66,7 @@ def interval_text(interval: Interval | None) -> str:
 
 
 def shown_interval(results: Results, estimate: Estimate) -> Interval | None:
-    """The interval to show: the one that was asked for, even if there is none, or the recommended one."""
+    """The interval to show: the requested one, even if that is missing, or the recommended one."""
     return estimate.recommended if results.study.requested is None else estimate.requested
 
 

@@ -265,7 +265,7 @@ def _served(
         confidences, skipped = chosen(items, settings.confidence, calibration)
         for name in settings.lower_is_surer:
             if name not in confidences:
-                raise unknown("confidence asked for here", name, confidences)
+                raise unknown("requested confidence", name, confidences)
         for name in {*settings.lower_is_surer, *items.lower_is_surer} & confidences.keys():
             confidences[name] = confidences[name].turned()
         if not confidences:

@@ -56,7 +56,7 @@ class Settings:
         if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004
             raise UserError(f"cross-fit {literal(self.cross_fit)}, expected a number of folds, 2 or more")
         if self.cross_fit != FOLDS and not self.abstention_costs:
-            raise UserError("cross-fitting is of costs: give the price of an abstention, or leave it out (--cross-fit)")
+            raise UserError("cross-fit is for costs: give the price of an abstention, or leave it out (--cross-fit)")
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if duplicates := repeated(self.lower_is_surer):
             raise UserError(f"{shown(duplicates[0])} is given twice: say once that lower is surer")

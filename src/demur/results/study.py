@@ -55,7 +55,7 @@ def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str
 
 
 def metric_of_verdict(names: Sequence[str]) -> str:
-    """The metric a verdict on rankings rests on: the nDCG at 10, or at the largest depth; the first if there is none.
+    """The metric of a verdict on rankings: the nDCG at 10, or at the largest depth; the first if there is none.
 
     >>> metric_of_verdict(["ndcg@3", "ndcg@5", "mrr"]), metric_of_verdict(["map_trec", "mrr"])
     ('ndcg@5', 'map_trec')
@@ -215,12 +215,12 @@ class SettingsUsed(Part):
 
     @property
     def verdict_metric(self) -> str:
-        """The metric the verdict rests on."""
+        """The metric of the verdict."""
         return metric_of_verdict(self.metrics or [f"ndcg@{k}" for k in self.k])
 
     def _mistakes(self) -> Iterator[str]:
         if not (self.k or self.metrics):
-            yield "neither a depth nor a metric was asked for"
+            yield "neither a depth nor a metric was requested"
         for name in self.metrics or ():
             Measure.of(name, "ranking")
 

@@ -80,7 +80,7 @@ class Results(Estimates):
         from demur.results.leaderboard import leaderboard_of  # noqa: PLC0415  (most results need none)
 
         if len(self.systems) == 1:
-            raise UserError("a leaderboard is of several systems, and these are results of one")
+            raise UserError("a leaderboard needs several systems, and these are results of one")
         board = leaderboard_of(self)
         if board is None:
             under = f"under {shown(self.selective.confidences[0])}"

@@ -1,1 +1,1 @@
-"""Reported figures: what somebody computed from the same data, recomputed, and why it differs where it does."""
+"""The audit of reported figures: recomputed from the data, with the likely cause of each difference."""

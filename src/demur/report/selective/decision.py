@@ -174,7 +174,7 @@ def _how_sure(results: Results) -> str:
     study, confidence, words = results.selective, results.selective.confidences[0], words_of(results)
     texts = list[str]()
     if study.bootstrap is None:
-        return "Nothing was resampled: there are no intervals, and nobody knows how sure this is."
+        return "Nothing was resampled: there are no intervals, and the uncertainty is not known."
     for system in systems_of(results):
         record = results.curves[system.system, confidence]
         ends = ends_at(words, record, len(record.curve.coverage) - 1) if record.defined else None
