@@ -3,11 +3,11 @@
   document.documentElement.classList.add("scripted");
   for (const button of document.querySelectorAll("button.copy")) {
     button.addEventListener("click", async () => {
-      const source = button.parentElement.querySelector("pre"), said = button.textContent;
+      const source = button.parentElement.querySelector("pre"), label = button.textContent;
       try {
         await navigator.clipboard.writeText(source.textContent);
         button.textContent = "Copied";
-        setTimeout(() => { button.textContent = said; }, 1500);
+        setTimeout(() => { button.textContent = label; }, 1500);
       } catch {
         source.closest("details")?.setAttribute("open", "");
         getSelection().selectAllChildren(source);

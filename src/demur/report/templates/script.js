@@ -26,13 +26,13 @@
   const risk = (value) => digits(data.percent ? 100 * value : value, 3) + unit;
   const ascii = (text) => text.replace(/[^\x20-\x7e\n]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
-  // The operating points, packed: counts and sums come as steps, thresholds as one types them.
+  // The packed operating points: counts and sums as increments, thresholds as text.
   const summed = (steps) => { let total = 0; return steps.map((step) => (total += step)); };
   const listed = (text) => (text ? text.split(" ") : []);
   const unpacked = (run) => {
-    const count = summed(run.count), sum = run.sum && summed(run.sum), typed = listed(run.typed).map((one) => one.split("="));
+    const count = summed(run.count), sum = run.sum && summed(run.sum), typed = listed(run.typed).map((text) => text.split("="));
     return { all: run.all, count, sum, risk: run.risk ?? sum.map((loss, i) => loss / (count[i] * data.multiplier)),
-      typed: typed.map(([text]) => text), threshold: typed.map((one) => Number(one.at(-1))), low: listed(run.low), high: listed(run.high) };
+      typed: typed.map(([text]) => text), threshold: typed.map((parts) => Number(parts.at(-1))), low: listed(run.low), high: listed(run.high) };
   };
   const bytes = Uint8Array.from(atob(data.points), (sign) => sign.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -41,11 +41,11 @@
   const runs = () => curves[number()];
   const sign = () => (data.variants[number()].lower ? -1 : 1);
 
-  // What is asked for, exactly as it is typed: 10 %, 0.1 and 10 are one share; a loss that is no share stays as it is.
+  // A typed target, exactly: 10 %, 0.1 and 10 are the same share; a loss that is not a share is not scaled.
   const exact = (text, share) => {
-    const found = /^([+-]?)(\d*)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?\s*(%?)$/i.exec(text.trim());
-    if (!found || !(found[2] || found[3])) return null;
-    const [, minus, whole = "", rest = "", power = "0", mark] = found;
+    const match = /^([+-]?)(\d*)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?\s*(%?)$/i.exec(text.trim());
+    if (!match || !(match[2] || match[3])) return null;
+    const [, minus, whole = "", rest = "", power = "0", mark] = match;
     const places = rest.length - Number(power), value = Number(`${minus}${whole || "0"}.${rest || "0"}e${power}`);
     const hundredth = mark || (share && value > 1) ? 2 : 0;
     const top = BigInt(minus + (whole + rest)) * 10n ** BigInt(Math.max(-places, 0));
@@ -54,20 +54,20 @@
   const last = (count, fits) => { for (let i = count - 1; i >= 0; i--) if (fits(i)) return i; return -1; };
   const within = (run, i, asked) => (run.sum && asked.top !== undefined
     ? BigInt(run.sum[i]) * asked.bottom <= asked.top * BigInt(run.count[i]) * BigInt(data.multiplier) : run.risk[i] <= asked.value);
-  const taken = {
+  const pointFor = {
     coverage: (run, asked) => run.count.findIndex((count) => (asked.top === undefined ? count >= asked.value
       : BigInt(count) * asked.bottom >= asked.top * BigInt(data.items))),
     risk: (run, asked) => last(run.count.length, (i) => within(run, i, asked)),
     threshold: (run, asked) => last(run.count.length, (i) => sign() * run.threshold[i] >= sign() * asked.value),
   };
 
-  // Every stop of the slider: each number of items, each risk that some point is the last to keep, each threshold.
+  // The stops of the slider: each number of items, each risk at which the chosen point changes, each threshold.
   const distinct = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
   const stops = {
     coverage: () => Array.from({ length: Math.max(0, ...runs().map((run) => run.count.at(-1) ?? 0)) }, (_, i) => i + 1),
     risk: () => distinct(runs().flatMap((run) => {
       let lowest = Infinity;
-      return run.risk.toReversed().filter((one) => one < lowest && ((lowest = one), true));
+      return run.risk.toReversed().filter((value) => value < lowest && ((lowest = value), true));
     })),
     threshold: () => distinct(runs().flatMap((run) => run.threshold)),
   };
@@ -75,7 +75,7 @@
     for (const run of runs()) { const i = run.threshold.indexOf(value); if (i >= 0) return run.typed[i]; }
     return String(value);
   };
-  const told = { coverage: (count) => `${percent(count / data.items)}`, risk: (value) => digits(data.percent ? 100 * value : value, 4) + unit, threshold: typedOf };
+  const targetText = { coverage: (count) => `${percent(count / data.items)}`, risk: (value) => digits(data.percent ? 100 * value : value, 4) + unit, threshold: typedOf };
 
   const slide = find("slide"), field = find("typed");
   let way = data.start.way, target = null;
@@ -106,14 +106,14 @@
   const ofVariant = (selector) => all(`.of-variant-${number()} ${selector}, .of-variant-${number()}${selector}`);
 
   const operate = () => {
-    const points = runs().map((run) => (target ? taken[way](run, target) : -1));
+    const points = runs().map((run) => (target ? pointFor[way](run, target) : -1));
     find("asked").textContent = target ? `${target.text}${way === "coverage" && target.count ? `, ${target.count} of ${data.items}` : ""}` : "not a number";
     field.setAttribute("aria-invalid", String(!target));
     if (!target) return;
     slide.setAttribute("aria-valuetext", `${find("slide-name").textContent} ${target.text}`);
     const clauses = data.spoken.map((system) => clause(system, points[system]));
-    for (const one of ofVariant("[data-sentence]")) one.textContent = `For ${data.words.asked[way]} ${target.text}: ${clauses.join("; ")}.`;
-    for (const one of ofVariant("[data-asked]")) one.textContent = `${data.words.asked[way]} ${target.text}`;
+    for (const element of ofVariant("[data-sentence]")) element.textContent = `For ${data.words.asked[way]} ${target.text}: ${clauses.join("; ")}.`;
+    for (const element of ofVariant("[data-asked]")) element.textContent = `${data.words.asked[way]} ${target.text}`;
     for (const table of ofVariant(".operating")) all("tbody tr", table).forEach((line, system) => {
       const texts = row(system, points[system]);
       all("td", line).forEach((cell, i) => { cell.textContent = texts[i]; });
@@ -127,24 +127,24 @@
     find("carried").textContent = few.length ? `This page carries ${few[0].count.length} of the ${few[0].all} operating points, with every one that a limit of the risk would choose.` : "";
   };
   const names = { coverage: "coverage at least", risk: "risk at most", threshold: "threshold" };
-  const place = () => {
-    const each = stops[way](), value = target ? (way === "coverage" ? target.value * (target.top === undefined ? 1 : data.items) : target.value) : 0;
+  const setSlider = () => {
+    const values = stops[way](), value = target ? (way === "coverage" ? target.value * (target.top === undefined ? 1 : data.items) : target.value) : 0;
     let best = 0;
-    each.forEach((stop, i) => { if (Math.abs(stop - value) < Math.abs(each[best] - value)) best = i; });
-    slide.max = Math.max(each.length - 1, 0);
+    values.forEach((stop, i) => { if (Math.abs(stop - value) < Math.abs(values[best] - value)) best = i; });
+    slide.max = Math.max(values.length - 1, 0);
     slide.value = best;
   };
   const type = () => {
-    const found = exact(field.value, way === "coverage" || (way === "risk" && data.percent));
-    const shown = found && (way === "coverage" ? percent(found.value) : way === "risk" ? told.risk(found.value) : field.value.trim());
-    target = found && { ...found, text: shown };
-    if (found) place();
+    const parsed = exact(field.value, way === "coverage" || (way === "risk" && data.percent));
+    const shown = parsed && (way === "coverage" ? percent(parsed.value) : way === "risk" ? targetText.risk(parsed.value) : field.value.trim());
+    target = parsed && { ...parsed, text: shown };
+    if (parsed) setSlider();
     operate();
   };
   const move = () => {
     const stop = stops[way]()[Number(slide.value)];
     if (stop === undefined) return;
-    target = { value: stop, text: told[way](stop), count: way === "coverage" ? stop : 0 };
+    target = { value: stop, text: targetText[way](stop), count: way === "coverage" ? stop : 0 };
     field.value = target.text;
     operate();
   };
@@ -155,17 +155,17 @@
   if (slide) {
     slide.addEventListener("input", move);
     field.addEventListener("input", type);
-    for (const one of all('input[name="way"]')) one.addEventListener("change", () => { turn(); place(); slide.value = Math.floor(slide.max / 2); move(); });
-    for (const one of all('input[name="variant"]')) one.addEventListener("change", () => { here.place = -1; place(); operate(); });
+    for (const input of all('input[name="way"]')) input.addEventListener("change", () => { turn(); setSlider(); slide.value = Math.floor(slide.max / 2); move(); });
+    for (const input of all('input[name="variant"]')) input.addEventListener("change", () => { cursor.point = -1; setSlider(); operate(); });
     turn();
     type();
   }
 
-  // The curve read point by point, with a pointer, a finger or the arrow keys.
-  const here = { system: 0, place: -1 };
+  // Read a curve point by point, with a pointer, a finger or the arrow keys.
+  const cursor = { system: 0, point: -1 };
   const visit = (svg, system, i) => {
-    here.system = system; here.place = i;
-    runs().forEach((_, each) => ring(svg, each, each === system ? i : -1));
+    cursor.system = system; cursor.point = i;
+    runs().forEach((_, other) => ring(svg, other, other === system ? i : -1));
     const run = runs()[system], ends = interval(run, i);
     find("readout").textContent = `${data.names[system]}: threshold ${run.typed[i]}, coverage ${percent(run.count[i] / data.items)}, ` +
       `risk ${risk(run.risk[i])}${ends ? ` [${ends[0]}, ${ends[1]}]` : ""}, ${run.count[i]} of ${data.items} items accepted`;
@@ -190,10 +190,10 @@
       event.preventDefault();
       const systems = runs().map((_, system) => system).filter((system) => runs()[system].count.length);
       if (!systems.length) return;
-      const at = Math.max(systems.indexOf(here.system), 0);
+      const at = Math.max(systems.indexOf(cursor.system), 0);
       const system = systems[Math.min(Math.max(at + (across ?? 0), 0), systems.length - 1)];
       const end = runs()[system].count.length - 1;
-      const wanted = event.key === "Home" ? 0 : event.key === "End" ? end : here.place + (along ?? 0);
+      const wanted = event.key === "Home" ? 0 : event.key === "End" ? end : cursor.point + (along ?? 0);
       visit(svg, system, Math.min(Math.max(wanted, 0), end));
     });
   }
@@ -201,11 +201,11 @@
   // A margin of practical equivalence around zero.
   const equate = () => {
     const margin = Number(find("equal").value) || 0;
-    const rows = all("tr[data-low]").filter((one) => one.getClientRects().length);
-    const inside = rows.filter((one) => Number(one.dataset.low) > -margin && Number(one.dataset.high) < margin);
-    const said = rows.length ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "no risk here can be compared";
-    find("equal-said").textContent = margin ? said : "";
+    const rows = all("tr[data-low]").filter((line) => line.getClientRects().length);
+    const inside = rows.filter((line) => Number(line.dataset.low) > -margin && Number(line.dataset.high) < margin);
+    const message = rows.length ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "no risk here can be compared";
+    find("equal-said").textContent = margin ? message : "";
   };
-  if (find("equal")) for (const one of [find("equal"), ...all('input[name="variant"]')]) one.addEventListener("input", equate);
+  if (find("equal")) for (const input of [find("equal"), ...all('input[name="variant"]')]) input.addEventListener("input", equate);
   document.documentElement.classList.add("ready");
 })();
