@@ -205,11 +205,9 @@ def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Col
         number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
-
-    def numbered(column: list[Any]) -> Column:
-        return Column.of([label if _is_abstention(label) else number[label] for label in column])
-
-    return numbered(truth), numbered(prediction)
+    columns = ([label if _is_abstention(label) else number[label] for label in own] for own in (truth, prediction))
+    right, answer = map(Column.of, columns)
+    return right, answer
 
 
 def _is_abstention(label: object) -> bool:

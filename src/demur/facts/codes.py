@@ -91,11 +91,8 @@ class Codes(Sequence[Any]):
         """Which units have one of these pairs of values in the two columns."""
         numbers = [{value: number for number, value in enumerate(codes.values)} for codes in (self, other)]
         width = len(other.values)
-        wanted = [
-            numbers[0][left] * width + numbers[1][right]
-            for left, right in pairs
-            if left in numbers[0] and right in numbers[1]
-        ]
+        known = [(left, right) for left, right in pairs if left in numbers[0] and right in numbers[1]]
+        wanted = [numbers[0][left] * width + numbers[1][right] for left, right in known]
         return np.isin(self.numbers * width + other.numbers, wanted)
 
 

@@ -21,10 +21,7 @@ _Check = tuple[str, Column, Flags, str]  # the name of a column, its cells, whic
 
 
 def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indices) -> None:
-    """Check that no unit appears twice, and that every cluster has all items of an instrument.
-
-    `cluster` and `item` are sorted, and `order` has the index of each unit before.
-    """
+    """Check that no unit appears twice and, in this sorted `order`, that clusters have all items of an instrument."""
     twice = order[:-1][(cluster[1:] == cluster[:-1]) & (item[1:] == item[:-1])]
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))

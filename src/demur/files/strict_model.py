@@ -127,10 +127,7 @@ class Part:
 
     @classmethod
     def made(cls, content: Any) -> Self:
-        """The part with this content, which demur itself made, so that members are not checked one by one.
-
-        Members may be parts already, or the mappings and lists to construct them from.
-        """
+        """The part with content that demur itself made, parts or mappings and lists, which is not checked by member."""
         if isinstance(content, cls):
             return content
         part: Any = cls

@@ -38,10 +38,7 @@ class OneOf:
         return self._requested is None
 
     def check(self, of: str = "") -> None:
-        """Check at the end of the log that the requested one is in it, or that there is only one.
-
-        `of` is what each is counted in, such as "40 samples".
-        """
+        """Check, at the end of the log, that the requested one or only one occurred; `of` is, say, "40 samples"."""
         if self._requested is not None:
             if self.counts and self._requested not in self.counts:
                 names = ", ".join(map(shown, self.counts))

@@ -83,9 +83,8 @@ def _rater(cells: Cells, columns: Mapping[str, str], origin: Source | None) -> R
     clusters = cells.ids(names["cluster"], "cluster")
     numbers = {cluster: count(1) for cluster in clusters}
     items = cells.codes(names["item"]) if "item" in names else None
-    units = [
-        (cluster, str(next(numbers[cluster]) if items is None else items[row])) for row, cluster in enumerate(clusters)
-    ]
+    names_of = (next(numbers[cluster]) if items is None else items[row] for row, cluster in enumerate(clusters))
+    units = [*zip(clusters, map(str, names_of), strict=True)]
     if twice := repeated(units):
         raise UserError(f"cluster {shown(twice[0][0])}, {shown(twice[0][1])}: given more than once")
     texts = not cells.texts.isdisjoint([names[given[0]]])
