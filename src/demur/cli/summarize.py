@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,8 +55,6 @@ def summarize(
 
     Example: demur summarize visits/ --column cluster=patient --site bergen --salt salt.txt -o run.sum
     """
-    from dataclasses import replace
-
     from demur.distributed.workers import Workers
     from demur.evaluation.data import parts_of
     from demur.evaluation.guessing import settled
