@@ -43,6 +43,17 @@ def test_quantiles_are_numpys_to_the_last_bit(values, shares):
     assert repr(quantiles(reached, *shares)) == repr(expected)
 
 
+@pytest.mark.parametrize("size", [2_001, 2_002, 10_000])
+def test_quantiles_of_many_values_are_numpys_too(size):
+    """Whatever a sample of them says: ties, values in order, and outliers that come at regular distances."""
+    values = np.random.default_rng(size).normal(size=size)
+    outliers, endless = values + 100 * (np.arange(size) % 8 == 0), np.where(values > 1, np.inf, values)
+    for each in (values, values.round(1) + 0.0, np.sort(values), np.zeros(size), outliers, endless):
+        shares = (0.0, 0.0001, 0.025, 0.3, 0.5, 0.975, 0.9999, 1.0)
+        finite = [share for share in shares if share <= 0.5 or np.isfinite(each).all()]
+        assert repr(quantiles(each, *finite)) == repr([float(np.quantile(each, share)) for share in finite])
+
+
 def test_expanded_percentile():
     tail = stats.norm.cdf(-math.sqrt(15 / 14) * stats.t.ppf(0.975, 14))
     assert ends("expanded_percentile") == pytest.approx(tuple(np.quantile(VALUES, [tail, 1 - tail])), rel=1e-9)

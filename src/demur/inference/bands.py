@@ -101,7 +101,7 @@ def _band(risk: Floats, drawn: Floats, clusters: int, enough: Flags, limits: tup
     # expanded for few clusters like a percentile interval. A replicate counts at the coverages it reaches.
     varies = enough & (spread > _ROUNDING * np.abs(risk))
     away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
-    largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
+    largest = np.fmax.reduce(away, axis=1, initial=0.0)
     times = quantiles(largest, LEVEL)[0] * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
     reach = np.where(varies, times * spread, 0.0)
     low_at_once, high_at_once = np.minimum(risk - reach, low), np.maximum(risk + reach, high)

@@ -20,6 +20,7 @@ from demur.types import Floats
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
+_MANY, _SAMPLE, _MARGIN = 2_000, 250, 12
 LARGEST_EXPONENT = 600.0  # keeps exp() of an end finite
 NOTHING = 1e-12
 _ASK = "request it when the number is computed (interval=…)"
@@ -273,21 +274,33 @@ def quantiles(values: Floats, *shares: float) -> list[float]:
     [1.0, 3.0]
     """
     last = len(values) - 1
-    if last < 0:
-        return [math.nan for _ in shares]
-    below = [min(max(math.floor(last * share), 0), last) for share in shares]
-    ordered = np.partition(values, sorted({index for start in below for index in (start, min(start + 1, last))}))
-    return [_between(ordered, last * share, start) for share, start in zip(shares, below, strict=True)]
+    return [_quantile(values, last * share) if last >= 0 else math.nan for share in shares]
 
 
-def _between(ordered: Floats, position: float, below: int) -> float:
-    """The value interpolated at a fractional position."""
-    low, part = float(ordered[below]), position - below
-    if part < 0 or below == len(ordered) - 1:
+def _quantile(values: Floats, position: float) -> float:
+    """The value interpolated at a fractional position in the order."""
+    below, last = min(max(math.floor(position), 0), len(values) - 1), len(values) - 1
+    near, passed = _near(values, below) if last > _MANY else (values, 0)
+    index, part = below - passed, position - below
+    ordered = np.partition(near, [index, min(index + 1, last - passed)])
+    low = float(ordered[index])
+    if part < 0 or below == last:
         return low
-    high = float(ordered[below + 1])
+    high = float(ordered[index + 1])
     # From the nearer end, as numpy does, so that rounding cannot carry the result past it.
     return low + (high - low) * part if part < _HALFWAY else high - (high - low) * (1 - part)
+
+
+def _near(values: Floats, place: int) -> tuple[Floats, int]:
+    """The values around a place of the order, if a sample tells which they are; and how many are below all of them."""
+    sample = np.sort(values[:: len(values) // _SAMPLE])
+    middle, near, passed = place * len(sample) // len(values), values, 0
+    if middle >= _MARGIN:
+        low = sample[middle - _MARGIN]
+        near, passed = values[values >= low], int(np.count_nonzero(values < low))
+    if middle + _MARGIN < len(sample):
+        near = near[near <= sample[middle + _MARGIN]]
+    return (near, passed) if passed <= place < passed + len(near) - 1 else (values, 0)
 
 
 def _around(evidence: Evidence, std_error: float, level: float) -> tuple[float, float] | None:
