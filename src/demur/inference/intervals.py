@@ -291,16 +291,16 @@ def _quantile(values: Floats, position: float) -> float:
     return low + (high - low) * part if part < _HALFWAY else high - (high - low) * (1 - part)
 
 
-def _near(values: Floats, place: int) -> tuple[Floats, int]:
-    """The values around a place of the order, if a sample tells which they are; and how many are below all of them."""
+def _near(values: Floats, rank: int) -> tuple[Floats, int]:
+    """The values around a rank, as a sample suggests them, and how many are below these; all values if it misleads."""
     sample = np.sort(values[:: len(values) // _SAMPLE])
-    middle, near, passed = place * len(sample) // len(values), values, 0
+    middle, near, passed = rank * len(sample) // len(values), values, 0
     if middle >= _MARGIN:
         low = sample[middle - _MARGIN]
         near, passed = values[values >= low], int(np.count_nonzero(values < low))
     if middle + _MARGIN < len(sample):
         near = near[near <= sample[middle + _MARGIN]]
-    return (near, passed) if passed <= place < passed + len(near) - 1 else (values, 0)
+    return (near, passed) if passed <= rank < passed + len(near) - 1 else (values, 0)
 
 
 def _around(evidence: Evidence, std_error: float, level: float) -> tuple[float, float] | None:

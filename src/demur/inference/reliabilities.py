@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +112,7 @@ class Reliability(Tabular):
     def bins(self) -> tuple[Bin, ...]:
         """The bins that hold any forecast."""
         n_bins = self.forecasts.n_bins
-        numbers = np.unique(self.forecasts.bin_of).tolist()
+        numbers = np.flatnonzero(np.bincount(self.forecasts.bin_of)).tolist()
         columns = (column[:, 0].tolist() for column in self.forecasts.bins)
         return tuple(
             Bin(number / n_bins, (number + 1) / n_bins, int(count), predicted / count, correct / count)
@@ -156,8 +157,9 @@ class Reliability(Tabular):
         cell = entries.cluster.astype(np.intp) * forecasts.n_bins + bin_of
         cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
         sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))
-        numbers = np.array_split(np.arange(plan.n_resamples), 1 + plan.n_resamples * len(sums) // _CELLS)
-        errors = [np.abs(signs(plan.seed, part, len(sums)) @ sums).sum(axis=1) for part in numbers]
+        number, parts = plan.n_resamples, 1 + plan.n_resamples * len(sums) // _CELLS
+        ranges = pairwise(number * part // parts for part in range(parts + 1))
+        errors = [np.abs(_signs(plan.seed, *ends, len(sums)) @ sums).sum(axis=1) for ends in ranges]
         values = np.concatenate(errors) / forecasts.total[0]
         return CalibratedEce(math.fsum(values) / len(values), quantiles(values, _LEVEL)[0])
 
@@ -196,6 +198,12 @@ class Reliability(Tabular):
 
         table = html_table(_HEADER, [*map(_cells, self.bins)], f"{self._summary()}; {numbers}")
         return f"<div>{self.svg()}{table}</div>"
+
+
+@lru_cache(maxsize=1)
+def _signs(seed: int, start: int, stop: int, clusters: int) -> Floats:
+    """The signs of some replicates, which all confidences of a run have in common."""
+    return signs(seed, np.arange(start, stop), clusters)
 
 
 def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:

@@ -157,7 +157,7 @@ def discordant(entries: Floats, others: Floats) -> int:
     order = np.lexsort(rows.T)
     rows, side = rows[order], np.where(order < len(entries), 1, -1)
     first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
-    return len(np.unique(rows[first[np.add.reduceat(side, first) != 0], 0]))
+    return len(set(rows[first[np.add.reduceat(side, first) != 0], 0].tolist()))
 
 
 @dataclass(frozen=True, eq=False)
