@@ -1,13 +1,14 @@
-"""Summaries: the tally beside DuckDB's own group-by, what a row and a replicate cost from 1e5 to 1e7 rows, and memory.
+"""Summaries: the tally beside DuckDB's own group-by, and what rows cost by each route, with the memory of each process.
 
-`python bench/summaries.py [ROWS…]`; DuckDB is measured where it is installed. Times are CPU seconds of all processes.
+`python bench/summaries.py [ROWS…]`, 1e5 and 1e6 if not given; 1e7 takes minutes. DuckDB is measured where it is
+installed. Times are CPU seconds of all processes.
 """
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from demur.facts.losses import Losses
 from demur.read import read_table
 from demur.summaries.summary import Kept, Summary
 
-REPLICATES, ABSTAINED = 200, 0.1
+REPLICATES, ABSTAINED, PART = 200, 0.1, 1_000_000
+READ = ("--column", "cluster=user", "--confidence", "sure", "--loss-max", "1")
+DRAWN = ("--seed", "7", "--bootstrap-resamples", str(REPLICATES), "--quiet", "--output")
 
 
 def spent():
@@ -53,25 +56,63 @@ def tally(rows):
     return ours, theirs, len(made.count)
 
 
-def evaluated(rows, parts, route):
-    """CPU seconds of summarizing and of evaluating, and the largest memory of any process in megabytes."""
+def written(folder, rows):
+    """A folder of parts with the rows of users all over it, and the same rows as one file."""
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import parquet  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory() as folder:
-        shards = Path(folder) / "parts"
-        shards.mkdir()
-        made = np.array_split(np.arange(rows), parts)
-        user, sure, loss = columns(rows)
-        for number, part in enumerate(made):
-            held = pa.table({"user": user[part], "sure": sure[part], "loss": pa.array(loss[part], from_pandas=True)})
-            parquet.write_table(held, shards / f"{number}.parquet")
-        words = ["evaluate", f"A={shards}", "--column", "cluster=user", "--confidence", "sure", "--loss-max", "1"]
-        words += ["--seed", "7", "--bootstrap-resamples", str(REPLICATES), "--output", f"{folder}/a.json", "--quiet"]
-        words += ["--workers", "2", "--route", route]
-        before = spent()
-        subprocess.run([sys.executable, "-m", "demur", *words], check=True)
-        return spent() - before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    (folder / "parts").mkdir()
+    user, sure, loss = columns(rows)
+    whole = pa.table({"user": user, "sure": sure, "loss": pa.array(loss, from_pandas=True)})
+    parquet.write_table(whole, folder / "big.parquet")
+    parts = max(2, rows // PART)
+    for number in range(parts):
+        part = whole.slice(number * rows // parts, rows // parts)
+        parquet.write_table(part, folder / "parts" / f"{number}.parquet")
+
+
+def measured(folder, *words):
+    """CPU seconds of a command, and the largest memory of this process and of any of its workers, in megabytes."""
+    before, largest = spent(), {}
+    started = subprocess.Popen([sys.executable, "-m", "demur", *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL)
+    while started.poll() is None:
+        for process in descendants(started.pid):
+            largest[process] = resident(process) or largest.get(process, 0)
+        time.sleep(0.05)
+    if started.returncode:
+        sys.exit(f"demur {' '.join(map(str, words))}: exit code {started.returncode}")
+    own = largest.pop(started.pid)
+    return spent() - before, own, max(largest.values(), default=0)
+
+
+def descendants(root):
+    """A process and those that it started, as Linux tells."""
+    found = [root]
+    for process in found:
+        try:
+            tasks = Path(f"/proc/{process}/task").iterdir()
+            found += [int(each) for task in tasks for each in (task / "children").read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def resident(process):
+    """The largest memory that a process has had, in megabytes of 10⁶ bytes."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 // 10**6 for line in lines if line.startswith("VmHWM")), 0)
+
+
+STEPS = {
+    "summarize 2 workers": ("summarize", "parts", *READ, "--workers", "2", "-o", "run.sum"),
+    "summarize one file": ("summarize", "big.parquet", *READ, "-o", "big.sum"),
+    "evaluate a summary": ("evaluate", "A=run.sum", *DRAWN, "a.json"),
+    "evaluate a folder": ("evaluate", "A=parts", *READ, "--workers", "2", *DRAWN, "b.json"),
+    "in passes": ("evaluate", "A=parts", *READ, "--workers", "2", "--route", "passes", *DRAWN, "c.json"),
+}
 
 
 def main():
@@ -81,13 +122,16 @@ def main():
         ours, theirs, entries = tally(rows)
         ratio = f"{ours / theirs:6.2f}" if theirs else "     –"
         print(f"{rows:>10} {ours:9.2f} {theirs if theirs is None else round(theirs, 2)!s:>10} {ratio} {entries:>9}")
-    print(f"\n{'rows':>10} {'CPU, s':>8} {'µs per row':>11} {'ratio of cost to rows':>22} {'largest process, MB':>20}")
-    first = None
+    print(f"\n{'rows':>10} {'':20} {'CPU, s':>8} {'µs per row':>11} {'over smaller':>13} {'MB':>6} {'a worker':>9}")
+    before = {}
     for rows in sizes:
-        cpu, memory = evaluated(rows, max(2, rows // 600_000), "passes")
-        first = first or (cpu, rows)
-        linear = cpu / first[0] / (rows / first[1])
-        print(f"{rows:>10} {cpu:8.1f} {1e6 * cpu / rows:11.1f} {linear:22.2f} {memory:>20}")
+        with tempfile.TemporaryDirectory() as folder:
+            written(Path(folder), rows)
+            for name, words in STEPS.items():
+                cpu, own, worker = measured(folder, *words)
+                ratio = f"{cpu / rows / before[name]:13.2f}" if name in before else f"{'–':>13}"
+                before[name] = cpu / rows
+                print(f"{rows:>10} {name:20} {cpu:8.1f} {1e6 * cpu / rows:11.1f} {ratio} {own:>6} {worker or '–':>9}")
 
 
 if __name__ == "__main__":
