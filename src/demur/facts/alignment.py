@@ -18,8 +18,8 @@ class Alignment:
     """Systems restricted to the clusters that succeeded in all of them, and how many clusters there were before.
 
     `overlap` counts the clusters that all systems hold, failed or not, `failed` those of them that failed in each
-    system, `only` the clusters of each system that some other system lacks. `everyone` holds the clusters of any
-    system.
+    system, `only` the clusters of each system that some other system lacks. `left_out` are the clusters that are not
+    compared: they failed in a system, or a system lacks them.
     """
 
     systems: Mapping[str, Items]
@@ -27,12 +27,7 @@ class Alignment:
     overlap: int
     only: Mapping[str, int]
     failed: Mapping[str, int]
-    everyone: frozenset[int | str]
-
-    @property
-    def left_out(self) -> frozenset[int | str]:
-        """The clusters that are not compared: they failed in a system, or a system lacks them."""
-        return self.everyone.difference(next(iter(self.systems.values())).cluster_ids)
+    left_out: frozenset[int | str]
 
     @property
     def included(self) -> int:
@@ -77,7 +72,7 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         overlap=len(shared),
         only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
         failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
-        everyone=frozenset().union(*clusters.values()),
+        left_out=frozenset().union(*clusters.values()).difference(next(iter(cut.values())).cluster_ids),
     )
 
 

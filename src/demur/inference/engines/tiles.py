@@ -70,7 +70,7 @@ class Prepared:
         """Harmonic numbers and the trigamma function of the whole numbers up to this one, at least."""
         known = self._tables[-1] if self._tables else None
         if known is None or known.shape[1] <= most:
-            known = harmonic_tables(int(most * 1.0625) + _ROOM)
+            known = harmonic_tables(int(most * 1.03125) + _ROOM)
             self._tables.append(known)
         return known
 
