@@ -109,6 +109,15 @@ def test_a_part_in_which_nothing_succeeded_says_who_failed(tmp_path, route):
         assert "nothing to evaluate: no cluster succeeded" in outcome.stderr
 
 
+def test_many_units_that_are_alike_are_counted_as_many(tmp_path):
+    rows = [{**row, "sure": f"{i % 2}", "margin": "0"} for i, row in enumerate(units(8, clusters=6, rows=3000))]
+    table(tmp_path / "all.csv", rows)
+    summary_of(tmp_path, "all.csv")
+    summary, _ = read_summary(tmp_path / "run.sum")
+    assert summary.count.dtype.itemsize < 8
+    assert evaluated(tmp_path, "A=run.sum", more=("--group", "sex")) == evaluated(tmp_path, "A=all.csv", more=KEPT)
+
+
 def test_failed_units_are_counted_by_cause(tmp_path):
     states = ["ok", "failed: timeout", "failed", "ok", "ok"]
     rows = [{**row, "status": states[i % 5]} for i, row in enumerate(units(4))]

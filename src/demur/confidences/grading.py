@@ -62,7 +62,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
         largest_loss=losses.largest,
         items=items,
         made_of=made_of,
-        count=None if items.count is None else items.count[answered],
+        count=None if items.count is None else items.count[answered].astype(np.int64),
         clusters=Clusters(ids=items.cluster_ids, units=items.cluster_sizes(), of_answer=items.cluster[answered]),
     )
 

@@ -131,7 +131,7 @@ class Curve(Tabular):
         accepted, loss = ends + 1, graded.loss[order]
         if graded.count is not None:
             count = graded.count[order]
-            accepted, loss = np.cumsum(count, dtype=np.int64)[ends], loss * count
+            accepted, loss = np.cumsum(count)[ends], loss * count
             sizes = summed(np.searchsorted(levels, graded.loss), graded.count, len(levels))
         return cls(
             units=graded.units,
