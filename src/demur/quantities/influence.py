@@ -168,14 +168,14 @@ def _cut_line(sample: Replicates, end: Coverage | Floats, *, selective: bool) ->
         low, high = np.where(point.count_before > 0, point.risk_before, sample.begin.risk), point.risk
     else:
         low, high = point.loss_before / sample.units, point.loss_sum / sample.units
-    before, width, rise = point.count_before, point.count - point.count_before, high - low
-    share = np.divide(position - before, width, out=np.ones_like(position), where=width > 0)
+    before, rise, beyond = point.count_before, high - low, point.place > last
+    width = np.maximum(point.count - before, 1)  # none beyond the last point, where nothing is passed
+    share = (position - before) / width
     if selective:
         share = np.where(before > 0, share, 1.0)
-    beyond = point.place > last
     share = np.where(beyond, 0.0, share)
     passed = np.where(beyond, 0.0, (position - before) / 2)
-    steepness = np.divide(passed * rise, width, out=np.zeros_like(position), where=width > 0)
+    steepness = passed * rise / width
     return _whole(sample, low + share * rise, selective=selective)._replace(
         cut=True,
         place=point.place,

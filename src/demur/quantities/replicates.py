@@ -170,7 +170,7 @@ class Replicates:
 
     def expect(self, coverages: Sequence[Coverage]) -> None:
         """Find plateaus at all coverages that will be asked for, in the order of `Coverage.least_share`."""
-        needs = np.stack([self.per_size(partial(_units_needed, each)) for each in coverages])
+        needs = self.per_size(lambda sizes: [_units_needed(each, sizes) for each in coverages])
         points = self.sweep.reached(needs)
         found = zip(points.place, points.count, points.loss_sum, strict=True)
         self._reached.update(zip((each.text for each in coverages), found, strict=True))
@@ -182,8 +182,7 @@ class Replicates:
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
         place, count, loss_sum = self._reaching(coverage)
-        risk = np.divide(loss_sum, count, out=np.full(len(count), np.nan), where=place < self.plateaus)
-        return np.asarray(risk / self.table.divisor)
+        return np.asarray(loss_sum / np.where(place < self.plateaus, count, np.nan) / self.table.divisor)
 
     def _reaching(self, coverage: Coverage) -> tuple[Indices, Floats, Floats]:
         """The first plateau that reaches the coverage, the answers there, and their loss."""
@@ -306,6 +305,6 @@ def _whole_position(coverage: Coverage, sizes: Integers) -> Any:
 
 def _cut_trapezoid(point: PointsFound, end: Floats, left: Floats, right: Floats) -> Floats:
     """Twice the area of the trapezoid that leads to a plateau, up to a cut."""
-    start, width = point.count_before, point.count - point.count_before
-    share = np.divide(end - start, width, out=np.zeros_like(end), where=width > 0)
-    return (end - start) * (2 * left + share * (right - left))
+    passed, width = end - point.count_before, point.count - point.count_before
+    share = passed / np.maximum(width, 1)  # beyond the last plateau there is no width, and nothing is passed
+    return passed * (2 * left + share * (right - left))

@@ -284,16 +284,17 @@ static inline void OF(evaluate)(const struct program *p, int64_t i, int64_t from
         for (int64_t c = 0; c < size; c++) to[c] = made[c] - node->row[HELD][from + c] * mean[node->made];
     } else if (node->kind == APART) {
         vec times = node->row[TIMES] ? OF(load_some)(node->row[TIMES] + first, n) : one;
-        for (int64_t c = 0; c < size; c++) to[c] = a[c] - times * b[c];
         vec over = node->row[OVER] ? OF(load_some)(node->row[OVER] + first, n) : one;
-        for (int64_t c = 0; c < size && node->row[OVER]; c++) to[c] /= over;
+        if (node->row[OVER]) for (int64_t c = 0; c < size; c++) to[c] = (a[c] - times * b[c]) / over;
+        else for (int64_t c = 0; c < size; c++) to[c] = a[c] - times * b[c];
     } else {
+        const double *units = node->s->units + from;
         vec by_units = OF(load_some)(node->row[BY_UNITS] + first, n), scale = OF(load_some)(node->row[SCALE] + first, n);
-        for (int64_t c = 0; c < size; c++) to[c] = (made[c] + by_units * node->s->units[from + c]) / scale;
-        if (node->row[LIFT] == NULL) return;
-        vec lift = OF(load_some)(node->row[LIFT] + first, n);
+        vec lift = node->row[LIFT] ? OF(load_some)(node->row[LIFT] + first, n) : one;
         vec factor = node->row[FACTOR] ? OF(load_some)(node->row[FACTOR] + first, n) : one;
-        for (int64_t c = 0; c < size; c++) to[c] += lift * (a[c] * factor);
+        if (node->row[LIFT])
+            for (int64_t c = 0; c < size; c++) to[c] = (made[c] + by_units * units[c]) / scale + lift * (a[c] * factor);
+        else for (int64_t c = 0; c < size; c++) to[c] = (made[c] + by_units * units[c]) / scale;
     }
 }
 
@@ -310,6 +311,7 @@ static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64
             const vec *value = values + i * TILE;
             OF(evaluate)(p, i, from, size, first, n, made, mean, values);
             if (from % CLUSTER_BLOCK == 0) total[i] += part[i], part[i] = zero;
+            if (p->node[i].kind == BY_CLUSTER) continue;
             vec sum = part[i];
             for (int64_t c = 0; c < size; c++) sum += drawn[c] * (value[c] * value[c]);
             part[i] = sum;
