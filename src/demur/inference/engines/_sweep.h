@@ -31,8 +31,11 @@ static inline vec OF(load)(const double *from) {
 
 static inline void OF(store)(double *to, vec values) { memcpy(to, &values, sizeof values); }
 
-/* The values of n replicates; 0 in lanes that no replicate is in. */
+/* The values of n replicates; 0 in lanes that no replicate is in. Those of the next group, in more arrays than processors
+ * foresee, are asked for meanwhile.
+ */
 static inline vec OF(load_some)(const double *from, int64_t n) {
+    __builtin_prefetch(from + WIDE);
     if (n >= WIDE) return OF(load)(from);
     vec values = {0};
     memcpy(&values, from, sizeof(double) * (size_t)n);
