@@ -582,8 +582,6 @@ static int fill(PyObject *module) {
     const char *compiler = "clang " __clang_version__;
 #elif defined(__GNUC__)
     const char *compiler = "gcc " __VERSION__;
-#elif defined(_MSC_VER)
-    const char *compiler = "msvc";
 #else
     const char *compiler = "another compiler";
 #endif
