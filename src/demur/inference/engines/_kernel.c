@@ -469,8 +469,8 @@ static int take_rows(struct node *node, const struct program *p, PyObject *descr
 /* Whether a node is made of nodes before it, and leads itself or follows a line of the same table. */
 static int follows(const struct program *p, const struct node *node) {
     int64_t before = p->nodes, lines = 1;
-    int needs_a = node->kind == APART || (node->kind == AREA && node->row[LIFT]);
-    if (node->a < 0 || node->b < 0 || (needs_a && node->a >= before) || (node->kind == APART && node->b >= before)) return 0;
+    int made_of = node->kind == APART || (node->kind == AREA && node->row[LIFT]);
+    if (node->a < 0 || node->b < 0 || node->a > before - made_of || node->b > before - made_of) return 0;
     if (node->kind != AREA || node->leader == before) return 1;
     if (node->leader < 0 || node->leader > before) return 0;
     for (int64_t i = node->leader; i < before; i++) lines += p->node[i].kind == AREA && p->node[i].leader == node->leader;
