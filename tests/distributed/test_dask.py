@@ -7,6 +7,8 @@ import threading
 import pytest
 
 import demur as library
+from demur import UserError
+from demur.distributed.workers import Workers
 from sharded import same_in_both, shards, table, units
 
 pytestmark = [pytest.mark.distributed, pytest.mark.filterwarnings("ignore")]
@@ -51,3 +53,18 @@ def test_a_killed_worker_changes_nothing(data, cluster):
     threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
     for _ in range(3):
         assert same_in_both(evaluated(folder, cluster).text) == expected
+
+
+def dies(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_work_that_kills_its_workers_is_one_line():
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as made,
+        Workers(made.scheduler_address.replace("tcp://", "dask://")) as workers,
+        pytest.raises(UserError, match="the workers die before they finish a part"),
+    ):
+        workers.each(dies, [1])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from demur.distributed.workers import DASK, Progress, dask_client
+from demur.distributed.workers import DASK, Progress, dask_client, deaths
 from demur.errors import UserError, located
 
 Made = TypeVar("Made")
@@ -67,7 +67,7 @@ class Sites:
                     if attempt:
                         future = self._at.executor(site).submit(work, task)
                     return self._waited(site, future)
-                except (BrokenExecutor, CancelledError, *self._at.deaths):
+                except deaths():
                     continue
             raise UserError(_GONE)
 
@@ -92,7 +92,6 @@ class _Executors:
     """Executors that were given, which nobody here can start again."""
 
     given: Mapping[str, Executor]
-    deaths = ()
 
     @property
     def names(self) -> list[str]:
@@ -109,10 +108,7 @@ class _DaskWorkers:
     """Workers of a Dask cluster; one that its site starts again has the same name and another address."""
 
     def __init__(self, client: Any) -> None:
-        from distributed import KilledWorker  # noqa: PLC0415  (an extra)
-
-        self._client, self._known, self.deaths = client, dict[str, tuple[str, Executor]](), (KilledWorker,)
-        self._left = set[str]()
+        self._client, self._known, self._left = client, dict[str, tuple[str, Executor]](), set[str]()
         self.names = sorted(self._there())
 
     def _there(self) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
@@ -52,7 +53,7 @@ class Workers:
             try:
                 executor = self._executor()
                 _gather({executor.submit(work, task): n for n, task in enumerate(tasks) if n not in done}, keep)
-            except BrokenExecutor:
+            except deaths():
                 self.close()
                 failures = failures + 1 if len(done) == before else 0
                 if failures >= _ATTEMPTS:
@@ -103,6 +104,12 @@ def _gather(left: dict[Future[Made], int], keep: Callable[[int, Made], None]) ->
         for future in left:
             future.cancel()
         raise
+
+
+def deaths() -> tuple[type[BaseException], ...]:
+    """What a worker that died with its work is told by: by any executor, and by Dask if it is in use."""
+    killed = getattr(sys.modules.get("distributed"), "KilledWorker", None)
+    return (BrokenExecutor, CancelledError, *([] if killed is None else [killed]))
 
 
 @contextmanager
