@@ -15,7 +15,7 @@ from demur.inference.rows import Row
 from demur.inference.views import CurveView, JointView, SharedView
 from demur.quantities import Measure
 from demur.quantities.graded import Clusters
-from demur.quantities.slopes import Apart
+from demur.quantities.slopes import OnDifference
 
 SWEPT = (
     "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "
@@ -80,7 +80,7 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
 
 
 def _apart(row, other, samples):
-    influence = Apart(row.influences(samples[0]), other.influences(samples[1]))
+    influence = OnDifference(row.influences(samples[0]), other.influences(samples[1]))
     return {"squares": samples[0].squares([influence])[0], "influence": np.asarray(influence).T}
 
 

@@ -14,10 +14,9 @@ from demur.distributed import ranges
 from demur.distributed.ranges import Draw, Less, RangeApart, RangeArea, Total
 from demur.errors import UserError
 from demur.inference.views import CurveView
-from demur.quantities import slopes
 from demur.quantities.numpy_sweep import Curves, NumpySweep
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Influence, OfSweep, OracleRisks
+from demur.quantities.slopes import Influence, OfSweep, OnDifference, OracleRisks
 from demur.quantities.table import DENSE_ENOUGH, Entries, Table, running_sum
 from demur.types import Floats, Indices, Integers
 
@@ -171,7 +170,7 @@ class _RangeSweep(NumpySweep):
 
     def _named(self, influence: Influence) -> Any:
         """The influence as the workers are asked for it."""
-        if isinstance(influence, slopes.Apart):
+        if isinstance(influence, OnDifference):
             return RangeApart(self._named(influence.a), self._named(influence.b), influence.times, influence.over)
         if not isinstance(influence, OfSweep):
             return "units" if influence is self.table.cluster_units else "answers"

@@ -8,7 +8,7 @@ from demur.quantities.coverage import RiskCoverage
 from demur.quantities.influence import on_coverage, on_generalized_area, on_selective_area
 from demur.quantities.registry import quantity
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Apart, Influence
+from demur.quantities.slopes import Influence, OnDifference
 from demur.types import Floats
 
 _headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate", "within"))
@@ -98,7 +98,7 @@ def augrc(curve: RiskCoverage) -> Any:
 def _per_coverage(sample: Replicates, area: Floats, influence: Influence) -> Influence:
     """The influences on an area over Cmax."""
     share = sample.coverage_reached
-    return Apart(influence, on_coverage(sample), sample.ratio(area, share), share)
+    return OnDifference(influence, on_coverage(sample), sample.ratio(area, share), share)
 
 
 @quantity(

@@ -14,7 +14,7 @@ from demur.quantities.influence import (
     on_selective_area,
 )
 from demur.quantities.registry import quantity
-from demur.quantities.slopes import Apart
+from demur.quantities.slopes import OnDifference
 
 _percentage = partial(quantity, of="curve", under="interpretation", point_only=True, shown=())
 
@@ -63,7 +63,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: Apart(on_selective_area(sample), on_optimal_selective_area(sample)),
+    influence=lambda sample: OnDifference(on_selective_area(sample), on_optimal_selective_area(sample)),
     limits=lambda worst, _: (-worst / 2, worst),
     shown=("csv", "definitions", "gate", "within"),
 )
@@ -92,7 +92,7 @@ def eaurc(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: Apart(on_generalized_area(sample), on_optimal_generalized_area(sample)),
+    influence=lambda sample: OnDifference(on_generalized_area(sample), on_optimal_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 4),
     shown=("table", "csv", "definitions", "gate"),
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Apart, Area, Finish, Influence, Line, OracleRisks
+from demur.quantities.slopes import Finish, Influence, Line, OnArea, OnDifference, OracleRisks
 from demur.types import Floats
 
 Moves = tuple[Influence, Floats | None]  # influences on where an area ends, and what they count for in each replicate
@@ -65,7 +65,7 @@ def on_optimal_generalized_area(sample: Replicates) -> Influence:
         lift=height / table.divisor,
         moves=on_coverage(sample),
     )
-    return Area(sample.sweep, finish, _whole(sample, height, selective=False, of_oracle=True))
+    return OnArea(sample.sweep, finish, _whole(sample, height, selective=False, of_oracle=True))
 
 
 def on_coverage_at_threshold(sample: Replicates, threshold: float) -> Floats:
@@ -85,7 +85,7 @@ def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
 
 def _on_coverage(sample: Replicates) -> Influence:
     table = sample.table
-    return Apart(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
+    return OnDifference(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
 
 
 def _on_area(
@@ -119,7 +119,7 @@ def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Move
         moves=moves[0],
         factor=moves[1],
     )
-    return Area(sample.sweep, finish, line)
+    return OnArea(sample.sweep, finish, line)
 
 
 def _none(sample: Replicates) -> Floats:

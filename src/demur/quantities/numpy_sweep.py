@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from demur.quantities.slopes import (
-    Area,
     Finish,
     Influence,
     OfSweep,
+    OnArea,
     OracleRisks,
     by_count_and_loss,
     by_count_and_loss_of_oracle,
@@ -228,7 +228,7 @@ class NumpySweep:
     def slopes(self, described: OfSweep) -> tuple[Entries, Floats, Floats]:
         """What an answer and a loss at each step are worth: at one step, it is at or above every later one too."""
         entries = self.table.levels
-        if isinstance(described, Area):
+        if isinstance(described, OnArea):
             line, risk = described.line, self.curves.risk if described.line.selective else None
             entries = entries if line.of_oracle else self.table.plateaus
             slopes = by_count_and_loss(*(self.curves.level_sums if line.of_oracle else self.curves.sums), risk, line)

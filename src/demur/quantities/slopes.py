@@ -74,7 +74,7 @@ class OfSweep:
 
 
 @dataclass(frozen=True, eq=False)
-class Area(OfSweep):
+class OnArea(OfSweep):
     """Influences on the area under a line."""
 
     line: Line
@@ -92,7 +92,7 @@ class OracleRisks(OfSweep):
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class OnDifference:
     """Influences (a − times · b) / over, from influences, or from a number for each cluster."""
 
     a: Influence
@@ -107,7 +107,7 @@ class Apart:
         return np.asarray(apart if self.over is None else apart / self.over)
 
 
-Influence: TypeAlias = OfSweep | Apart | Floats
+Influence: TypeAlias = OfSweep | OnDifference | Floats
 
 
 def by_count_and_loss(count: Floats, loss_sum: Floats, risk: Floats | None, line: Line) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.quantities.slopes import Apart, Area, Influence, OfSweep, OracleRisks
+from demur.quantities.slopes import Influence, OfSweep, OnArea, OnDifference, OracleRisks
 from demur.types import Floats
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ class Nodes:
         return self.place[id(influence)]
 
     def _node(self, influence: Influence) -> tuple[Any, ...]:
-        if isinstance(influence, Apart):
+        if isinstance(influence, OnDifference):
             a, b = self.add(influence.a), self.add(influence.b)
             return _APART, 0, a, b, 0, None, *_vectors(influence.times, influence.over)
-        if isinstance(influence, Area):
+        if isinstance(influence, OnArea):
             return self._area(influence)
         if isinstance(influence, OracleRisks):
             return self._oracle_risks(influence)
         values = in_order(np.asarray(influence))
         return (_BY_CLUSTER if values.ndim == 1 else _GIVEN), 0, 0, 0, 0, None, values
 
-    def _area(self, area: Area) -> tuple[Any, ...]:
+    def _area(self, area: OnArea) -> tuple[Any, ...]:
         line, finish, sweep = area.line, area.finish, _swept(area)
         entries = sweep.table.levels if line.of_oracle else sweep.table.plateaus
         moves = 0 if finish.moves is None else self.add(finish.moves)
@@ -81,7 +81,7 @@ def batches(influences: Sequence[Influence], clusters: int) -> list[Nodes]:
 
 
 def _parts(influence: Influence) -> tuple[Any, ...]:
-    if isinstance(influence, Apart):
+    if isinstance(influence, OnDifference):
         return influence.a, influence.b
     return (influence.finish.moves,) if isinstance(influence, OfSweep) else ()
 
