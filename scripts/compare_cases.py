@@ -30,7 +30,7 @@ CALIBRATIONS = {
     "platt": ("--method", "platt", "--variant", "llm"),
 }
 INTERVALS = (
-    *("recommended", "percentile", "expanded_percentile", "bootstrap_t", "studentised"),
+    *("recommended", "percentile", "expanded_percentile", "t_interval", "studentised"),
     *("analytic", "analytic_log", "jackknife", "bca"),
 )
 SYSTEMS = ("bge", "a b", "x:y", "bge-large", "bge2", "m/large", "r@5", "it's", 'the "best"', "dense=1", "é")
@@ -230,13 +230,16 @@ def _retrieval(folder: Path, rng: random.Random) -> Words:
     kept = ["post_id", "criterion_id", "gold_ids", *(f"{name}_topk" for name in systems), *columns]
     _write_csv(folder / "queries.csv", [{column: row[column] for column in kept} for row in rows])
     policies = [name for name in POLICIES if with_scores or name.startswith("fixed")]
+    chosen = rng.sample(policies, rng.randint(0, 2))
+    shows_some = chosen or any("selected_ids" in column for column in kept)
+    bounds = _maybe(rng, "--k-min", "1", "--hard-cap", "4", "--k-max-ratio", "0.75", share=0.3)
     return [
         *("retrieval", "--data", "queries.csv"),
         *_maybe(rng, "--k", rng.choice(["10", "1,10", "2,3,7", "1,3,5,10,50"])),
         *_maybe(rng, "--effective-k", share=0.3),
         *(_maybe(rng, "--threshold", rng.choice(["0.3", "0.5", "1"])) if probabilities else []),
-        *(word for name in rng.sample(policies, rng.randint(0, 2)) for word in ("--policy", name)),
-        *_maybe(rng, "--k-min", "1", "--hard-cap", "4", "--k-max-ratio", "0.75", share=0.3),
+        *(word for name in chosen for word in ("--policy", name)),
+        *(bounds if shows_some else []),
         *_maybe(rng, "--baseline", rng.choice(systems)),
     ]
 
