@@ -211,7 +211,7 @@ arrays = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), np.zeros(n)
 table = _kernel.steps(*arrays, np.ones(1), False, True, 0.0)
 tiles, area = np.ones((1, 1, 16), np.uint8), (0, 1, 0, 0, 0, table, *np.zeros((13, 16)), None, None)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (size + 50_000_000,) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000,) * 2)
 for call in (
     lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [area]),
     lambda: _kernel.steps(*arrays, np.ones(1), False, True, 0.0),
