@@ -1,10 +1,10 @@
-"""Nodes: influences as the kernel takes them, each after those that it is made of."""
+"""Nodes: influences as the kernel takes them, each after the ones it depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,30 +15,31 @@ if TYPE_CHECKING:
     from demur.inference.engines.tiles import KernelSweep
 
 _AREA, _ORACLE, _APART, _BY_CLUSTER, _GIVEN = range(5)
-_MOST_LINES = 8  # that the kernel goes along together
-_MOST_SUMS = 1 << 17  # of clusters, in 8 replicates each: 8 megabytes
+_MOST_LINES = 8  # as in _kernel.c
+_MOST_SUMS = 1 << 17  # nodes times clusters; in 8 replicates they take 8 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes:
-    """Influences that are evaluated together, where each is among them, and what their ids are of.
+    """Influences that one call of the kernel evaluates, as arguments and by their ids.
 
-    Of the lines along each table, those that the kernel goes along together are known by the first of them.
+    `influences` keeps the objects alive that the ids in `index` are of. Lines along one table are evaluated together,
+    up to `_MOST_LINES`; each names the first of its group.
     """
 
-    made: list[tuple[Any, ...]] = field(default_factory=list)
-    place: dict[int, int] = field(default_factory=dict)
-    kept: list[Influence] = field(default_factory=list)
+    arguments: list[tuple[Any, ...]] = field(default_factory=list)
+    index: dict[int, int] = field(default_factory=dict)
+    influences: list[Influence] = field(default_factory=list)
     lines: dict[tuple[int, int], list[int]] = field(default_factory=dict)
 
     def add(self, influence: Influence) -> int:
-        """Its place, after all that it is made of."""
-        if id(influence) not in self.place:
+        """Add an influence after the ones it depends on, unless it is there, and return its index."""
+        if id(influence) not in self.index:
             node = self._node(influence)
-            self.place[id(influence)] = len(self.made)
-            self.made.append(node)
-            self.kept.append(influence)
-        return self.place[id(influence)]
+            self.index[id(influence)] = len(self.arguments)
+            self.arguments.append(node)
+            self.influences.append(influence)
+        return self.index[id(influence)]
 
     def _node(self, influence: Influence) -> tuple[Any, ...]:
         if isinstance(influence, OnDifference):
@@ -59,7 +60,7 @@ class Nodes:
         lines = self.lines.setdefault((id(entries), id(line.units)), [])
         if len(lines) == _MOST_LINES:
             lines.clear()
-        lines.append(len(self.made))
+        lines.append(len(self.arguments))
         rows = _vectors(*line[3:], finish.by_units, finish.scale, finish.lift, finish.factor)
         return _AREA, int(line.selective), moves, 0, lines[0], sweep.steps(entries), *rows
 
@@ -70,14 +71,17 @@ class Nodes:
 
 
 def batches(influences: Sequence[Influence], clusters: int) -> list[Nodes]:
-    """All of them, so many together that what the kernel keeps of the clusters stays small; those of one table are."""
-    parts = [Nodes()]
-    for each in influences:
-        known = (id(part) in parts[-1].place for part in _parts(each))
-        if len(parts[-1].made) * clusters > _MOST_SUMS and not any(known):
-            parts.append(Nodes())
-        parts[-1].add(each)
-    return parts
+    """The influences in groups, so that the sums of the clusters that the kernel keeps for a group fit the cache.
+
+    An influence stays with those it depends on.
+    """
+    groups = [Nodes()]
+    for influence in influences:
+        depends = any(id(part) in groups[-1].index for part in _parts(influence))
+        if len(groups[-1].arguments) * clusters > _MOST_SUMS and not depends:
+            groups.append(Nodes())
+        groups[-1].add(influence)
+    return groups
 
 
 def _parts(influence: Influence) -> tuple[Any, ...]:
@@ -87,15 +91,13 @@ def _parts(influence: Influence) -> tuple[Any, ...]:
 
 
 def _swept(described: OfSweep) -> KernelSweep:
-    sweep: Any = described.sweep
-    made: KernelSweep = sweep
-    return made
+    return cast("KernelSweep", described.sweep)
 
 
 def _vectors(*vectors: Any) -> list[Floats | None]:
-    return [None if each is None else in_order(each) for each in vectors]
+    return [None if vector is None else in_order(vector) for vector in vectors]
 
 
 def in_order(values: Any) -> Floats:
-    """The same numbers, as the kernel reads them."""
+    """The values as a contiguous array of doubles, as the kernel reads them."""
     return np.ascontiguousarray(values, np.float64)

@@ -241,13 +241,13 @@ class KernelSweep:
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
         """Sums of squares over the clusters of each replicate."""
-        parts, found = batches(influences, self.table.clusters), dict[int, Floats]()
-        for nodes in parts:
-            found |= zip(nodes.place, self._evaluate(nodes, _NONE), strict=True)
-        return [found[id(each)] for each in influences]
+        groups, squares = batches(influences, self.table.clusters), dict[int, Floats]()
+        for nodes in groups:
+            squares |= zip(nodes.index, self._evaluate(nodes, _NONE), strict=True)
+        return [squares[id(influence)] for influence in influences]
 
     def _evaluate(self, nodes: Nodes, influence: Floats) -> Floats:
-        """The sums of squares of all nodes; the influences of the last one are written down if there is room given."""
-        squares = np.empty((len(nodes.made), self.tiles.replicates))
-        self._call(_kernel.influences, None, 0, squares, influence, nodes.made)
+        """The sums of squares of all nodes. The influences of the last one go into the array, unless it is empty."""
+        squares = np.empty((len(nodes.arguments), self.tiles.replicates))
+        self._call(_kernel.influences, None, 0, squares, influence, nodes.arguments)
         return squares
