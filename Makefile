@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-# What is imported is compiled then; the rest of the packages never is.
+# What is imported is compiled then, and kept: without that, each process of the tests compiles it all again.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
   --no-emit-index-url --no-header --no-annotate
