@@ -85,7 +85,8 @@ def check(folder: Path) -> int:
     for place, _ in commands:
         kind, tally = place.name.partition("-")[2], Tally()
         old, new = (json.loads((place / name).read_text("utf-8")) for name in ("old.json", "new.json"))
-        (compare_retrieval if kind == "retrieval" and "estimates" in new else compare_trees)(tally, old, new)
+        became_a_table = "estimates" in new and "estimates" not in old and kind == "retrieval"
+        (compare_retrieval if became_a_table else compare_trees)(tally, old, new)
         tallies[kind].add(tally, place.name)
         files[kind] += 1
     return report(tallies, files)
