@@ -11,7 +11,7 @@ from tempfile import gettempdir
 from typing import Any
 from weakref import finalize
 
-from demur.distributed.passes import KeptPart, Passes
+from demur.distributed.passes import Passes, StoredPart
 from demur.distributed.ranges import Storage, unwritable
 from demur.distributed.sites import Sites
 from demur.errors import UserError, located
@@ -39,7 +39,7 @@ def at_sites(entry: Any, said: Mapping[str, Any]) -> tuple[str | None, Items]:
     return name, made.items(Source(str(path), fingerprint("\n".join(parts).encode())))
 
 
-def open_site(task: tuple[Storage, str, str | Path | None]) -> list[KeptPart]:
+def open_site(task: tuple[Storage, str, str | Path | None]) -> list[StoredPart]:
     """At a site: make a folder for what is kept there, and tell of its summaries what others may know."""
     folder = _folder(task)
     try:
@@ -49,12 +49,12 @@ def open_site(task: tuple[Storage, str, str | Path | None]) -> list[KeptPart]:
     return [_told(Storage(str(folder), task[0].site), part) for part in parts_of([task[1]])]
 
 
-def _told(storage: Storage, path: Path) -> KeptPart:
+def _told(storage: Storage, path: Path) -> StoredPart:
     summary, _ = read_summary(path)
     with located(path):
         if not summary.about.sites:
             raise UserError("its ids may be names: write pseudonyms, demur summarize --site NAME --salt FILE")
-    return KeptPart.of(storage, str(path), summary)
+    return StoredPart.of(storage, str(path), summary)
 
 
 def close_site(task: tuple[Storage, str, str | Path | None]) -> None:

@@ -121,7 +121,7 @@ def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventio
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
     """What the record of an evaluation of summaries adds: the number of parts, the route, and what is left out."""
     parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
-    route = next((items.elsewhere.route for items in systems.values() if items.elsewhere), "summaries")
+    route = next((items.passes.route for items in systems.values() if items.passes), "summaries")
     sites = sorted({site for items in systems.values() if items.summary for site in items.summary.sites})
     said: Json = {"shards": parts, "route": route, "left_out": NEED_UNITS} | ({"sites": sites} if sites else {})
     return said if parts else {}

@@ -48,9 +48,9 @@ class Ids:
     def __len__(self) -> int:
         return len(self.numbers) + len(self.texts)
 
-    def places(self, of: Ids) -> Indices:
-        """Where the ids of another are among these, which hold them all."""
-        numbers, texts = (np.searchsorted(getattr(self, name), getattr(of, name)) for name in _KINDS)
+    def indices(self, subset: Ids) -> Indices:
+        """The index here of each id of a subset of these ids."""
+        numbers, texts = (np.searchsorted(getattr(self, name), getattr(subset, name)) for name in _KINDS)
         return np.concatenate([numbers, texts + len(self.numbers)])
 
     def plain(self) -> tuple[ClusterId, ...]:

@@ -53,7 +53,7 @@ def merged(parts: Sequence[Summary], names: Sequence[object]) -> Summary:
     ids, failed = (Ids.union([getattr(part, name) for part in parts]) for name in ("ids", "failed"))
     about, values, losses, recoded = _common([*parts])
     sizes = entry_sizes(about, len(ids), [len(each) for each in values.values()], len(losses))
-    places, digests = [ids.places(part.ids) for part in parts], np.zeros(len(ids), np.uint64)
+    places, digests = [ids.indices(part.ids) for part in parts], np.zeros(len(ids), np.uint64)
     for part, place in zip(parts, places, strict=True):
         digests[place] += part.digests
     failed = _still_failed(ids, failed, about)
