@@ -32,7 +32,7 @@ from demur.summaries.bins import MOST
 from demur.summaries.file import content, read_summary
 from demur.summaries.mark import is_summary
 from demur.summaries.merging import merged
-from demur.summaries.summary import Kept, Summary
+from demur.summaries.summary import Summary, SummaryOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def _counted(items: Items, part: str, reading: PartReading) -> Summary:
     if confidence == "default":
         confidence = only_signal(items) or confidence
     signals = signals_for(items, confidence)
-    wanted = Kept(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
-    return Summary.of(items, losses, wanted, part)
+    options = SummaryOptions(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
+    return Summary.of(items, losses, options, part)
 
 
 def summarize(
