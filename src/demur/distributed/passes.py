@@ -74,7 +74,7 @@ class Passes:
         whole = merged([part.outline for part in parts], [part.name for part in parts])
         signals = whole.about.signals
         if len(signals) != 1 or signals[0].name != whole.about.confidence or signals[0].probability:
-            raise UserError("passes rank by one signal as it is, no probability: name it, --confidence NAME")
+            raise UserError("passes rank by one signal that is not a probability: name it, --confidence NAME")
         indices = [whole.ids.indices(part.outline.ids) for part in parts]
         cut = _of_sites(parts, indices, len(whole.ids)) if parts[0].storage.site else _cut(parts, len(whole.ids))
         tasks = []
@@ -86,7 +86,7 @@ class Passes:
 
     @property
     def route(self) -> str:
-        """The value of `--route` that leads here."""
+        """The value of `--route`: sites or passes."""
         return "sites" if self.ranges[0].storage.site else "passes"
 
     @cached_property
@@ -126,10 +126,10 @@ class Passes:
         """The view of the confidence that the summaries hold."""
         [signal], name = self.summary.about.signals, graded.made_of.name
         if name != signal.name:
-            raise UserError(f"{shown(name)}: passes rank by one signal as it is, {shown(signal.name)}")
+            raise UserError(f"{shown(name)}: passes rank by the signal of the summaries, {shown(signal.name)}")
         if signal.lower_is_surer != (curve.scale < 0):
             way_out = f"summarize {'without' if signal.lower_is_surer else 'with'} --lower-is-surer {shown(name)}"
-            raise UserError(f"{shown(name)}: the summaries were made the other way round; {way_out}")
+            raise UserError(f"{shown(name)}: the summaries rank in the other direction; {way_out}")
         plateaus, levels = (
             RangeEntries.placeholder(self, kind, size) for kind, size in enumerate((len(curve), len(curve.loss_levels)))
         )

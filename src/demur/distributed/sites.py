@@ -17,7 +17,7 @@ _CHECK = 2.0  # seconds between checks that the worker of a running task is aliv
 _RESTART = 60.0  # seconds that a site has to restart its worker
 _ATTEMPTS = 3
 _GONE = "its worker is gone: start it there again, then run this again"
-_NO_SITE = "no site is there: start a worker at each, dask worker tcp://SCHEDULER:PORT --name SITE"
+_NO_SITE = "no site is connected: start a worker at each, dask worker tcp://SCHEDULER:PORT --name SITE"
 _EXPECTED = "--workers dask://SCHEDULER:PORT, or in Python a mapping from their names to executors"
 
 

@@ -40,7 +40,7 @@ class RangeEntries(Entries):
     @cached_property
     def step(self) -> Indices:
         """Not available: only the workers know the steps of entries."""
-        raise UserError("what clusters hold at a threshold stays with the workers: take --route summaries")
+        raise UserError("the counts of single clusters stay with the workers: take --route summaries")
 
     @cached_property
     def dense(self) -> bool:

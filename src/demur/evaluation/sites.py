@@ -26,7 +26,7 @@ def at_sites(entry: Any, options: Mapping[str, Any]) -> tuple[str | None, Items]
     """The facts of a system; every site has its summary, or a folder of summaries, under the same path."""
     name, path = named_input(entry)
     if not isinstance(path, (str, Path)):
-        raise UserError("sites read what they have themselves: give the path of the summary that each of them has")
+        raise UserError("sites read their own files: give the path that the summary has at every site")
     with ExitStack() as stack:
         sites = stack.enter_context(Sites(options.get("workers", 1)))
         storages = [Storage(f"demur-{secrets.token_hex(8)}", site) for site in sites.names]
