@@ -88,7 +88,7 @@ def test_a_site_that_does_not_come_back_is_named(cluster, tmp_path):
             started["tromso"].wait()
 
     with (
-        mock.patch.object(sites, "_BACK", 1.0),
+        mock.patch.object(sites, "_RESTART", 1.0),
         pytest.raises(UserError, match="tromso: its worker is gone: start it there again"),
     ):
         evaluated(client, progress=leave, scratch=tmp_path)  # where what it kept is found

@@ -183,9 +183,9 @@ def test_a_site_that_cannot_take_part_is_named(data, tmp_path, change, message):
     ("how", "message"),
     [
         ({"workers": 3}, "sites are workers that have data of their own: "),
-        ({"workers": {}}, "no site is there"),
+        ({"workers": {}}, "no site is connected"),
         ({"group": {"sex": "sex"}}, "passes cannot evaluate groups or costs of abstention"),
-        ({"lower_is_surer": "sure"}, "sure: the summaries were made the other way round; summarize with"),
+        ({"lower_is_surer": "sure"}, "sure: the summaries rank in the other direction; summarize with"),
         ({"columns": {"cluster": "user"}}, "A: facts that are read already have no use for columns"),
         ({"interval": "jackknife"}, "clusters cannot be left out in turn in passes"),
         ({"scratch": "no/such/folder"}, "bergen: .*no/such/folder: cannot be written"),

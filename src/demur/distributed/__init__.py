@@ -1,1 +1,1 @@
-"""Work on parts of the data, by whoever the user has: this process, other processes, or a cluster."""
+"""Evaluation of data in parts, by this process, several processes, a Dask cluster, or sites that keep their data."""

@@ -1,4 +1,4 @@
-"""What a worker keeps of the clusters of a range: their entries, and what it says of them."""
+"""The first pass: a worker saves the entries of a range of clusters, and returns counts of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from demur.types import Floats, Indices, Integers
 
 
 class Steps(NamedTuple):
-    """What entries of one kind are numbered by: values and losses of all ranges, and how sums over them are formed."""
+    """The confidences and losses that occur in any range: an entry refers to one by its index."""
 
     signal: str
     exponent: int | None
@@ -27,10 +27,12 @@ class Steps(NamedTuple):
     divisor: int
 
 
-class Held(NamedTuple):
-    """What a range says of itself: counts of values and losses, and how many units and answers each cluster has.
+class RangeCounts(NamedTuple):
+    """Counts of a range: answers by confidence and loss, abstentions (null, NaN), units and answers of each cluster.
 
-    At each plateau: how many clusters first answer there, how many first hold a loss, and the most answers of one.
+    `first_answer` and `first_loss` count, by plateau, the clusters whose most confident answer or loss is there;
+    `most_answers` is the most answers that one cluster has up to a plateau. `entries` and `last` hold, by plateau and
+    by level of loss, the number of entries, and one more than the last cluster that has any.
     """
 
     marginal: Integers
@@ -45,7 +47,7 @@ class Held(NamedTuple):
 
 
 class _AnsweredEntries(NamedTuple):
-    """The answers of a range, an entry each: whose, at which plateau, at which level of loss, and how many."""
+    """The answers of a range: cluster, plateau, level of loss and number of each entry."""
 
     cluster: Indices
     step: Indices
@@ -53,8 +55,8 @@ class _AnsweredEntries(NamedTuple):
     number: Integers
 
 
-class _Kept(NamedTuple):
-    """Entries of one kind, in order of cluster: those of a cluster begin at its number in `begin`."""
+class _SavedEntries(NamedTuple):
+    """Entries in order of cluster; those of cluster i are at `begin[i]:begin[i + 1]`."""
 
     step: Indices
     number: Integers
@@ -62,30 +64,30 @@ class _Kept(NamedTuple):
     last: int
 
 
-def build(task: tuple[Range, Sequence[tuple[str, int, int]], Steps]) -> Held:
-    """Put together the parts of a range, and keep its entries."""
+def build(task: tuple[Range, Sequence[tuple[str, int, int]], Steps]) -> RangeCounts:
+    """Merge the parts of a range, save its entries, and count them."""
     own, slices, steps = task
     parts = [read_summary(path)[0].of_clusters(first, end) for path, first, end in slices if end > first]
     summary = merged(parts, [path for path, first, end in slices if end > first])
     clusters, state, size = own.end - own.first, summary.columns[1], (len(steps.values), len(steps.losses))
     answers = _answers(summary, steps)
-    plateaus = _keep(own, "plateaus", answers, answers.step, steps)
-    levels = _keep(own, "levels", answers, answers.level, steps)
+    plateaus = _saved(own, "plateaus", answers, answers.step, steps)
+    levels = _saved(own, "levels", answers, answers.level, steps)
     units = np.bincount(summary.columns[0], summary.count, clusters)
     answered = np.bincount(answers.cluster, answers.number, clusters)
     own.save("units", units)
     own.save("answers", answered)
     value = answers.step if steps.lower_is_surer else size[0] - 1 - answers.step
-    first = np.full(clusters, size[0])
+    first_loss = np.full(clusters, size[0])
     wrong = steps.losses[answers.level] != 0
-    np.minimum.at(first, answers.cluster[wrong], answers.step[wrong])
-    none = [int(summary.count[state == each].sum(dtype=np.int64)) for each in (ABSTAINED, ABSTAINED_NAN)]
-    return Held(
+    np.minimum.at(first_loss, answers.cluster[wrong], answers.step[wrong])
+    null, nan = (int(summary.count[state == code].sum(dtype=np.int64)) for code in (ABSTAINED, ABSTAINED_NAN))
+    return RangeCounts(
         np.bincount(value * size[1] + answers.level, answers.number, size[0] * size[1]).astype(np.int64),
-        (none[0], none[1]),
+        (null, nan),
         units.astype(np.int64),
         answered.astype(np.int64),
-        *_reach(plateaus, first, size[0]),
+        *_by_plateau(plateaus, first_loss, size[0]),
         entries=(len(plateaus.step), len(levels.step)),
         last=(plateaus.last, levels.last),
     )
@@ -105,25 +107,25 @@ def _answers(summary: Summary, steps: Steps) -> _AnsweredEntries:
     return _AnsweredEntries(cluster[answered], step, level, summary.count[answered].astype(np.int64))
 
 
-def _keep(own: Range, kind: str, answers: _AnsweredEntries, place: Indices, steps: Steps) -> _Kept:
-    """Add up the answers of a cluster at each step, and keep them."""
+def _saved(own: Range, kind: str, answers: _AnsweredEntries, index: Indices, steps: Steps) -> _SavedEntries:
+    """Add up the answers of each cluster at each step, and save the sums."""
     clusters, size = own.end - own.first, len(steps.values if kind == "plateaus" else steps.losses)
-    key, sizes = [answers.cluster, place], [clusters, size]
-    (held, step), count = grouped(key, sizes, answers.number)
+    key, sizes = [answers.cluster, index], [clusters, size]
+    (cluster, step), count = grouped(key, sizes, answers.number)
     _, loss = grouped(key, sizes, answers.number * steps.losses[answers.level])
-    begin = np.append(0, np.cumsum(np.bincount(held, minlength=clusters)))
+    begin = np.append(0, np.cumsum(np.bincount(cluster, minlength=clusters)))
     columns: dict[str, Array] = {"step": step, "loss": loss, "begin": begin}
     columns["count"] = compact(count, int(count.max(initial=0)) + 1)
     for column, array in columns.items():
         own.save(f"{kind}-{column}", array)
-    return _Kept(step, count, begin, own.first + int(held[-1]) + 1 if len(held) else 0)
+    return _SavedEntries(step, count, begin, own.first + int(cluster[-1]) + 1 if len(cluster) else 0)
 
 
-def _reach(plateaus: _Kept, first_loss: Indices, size: int) -> tuple[Integers, Integers, Integers]:
-    """How many clusters first answer, and first hold a loss, at each plateau, and the most answers of one up to it."""
+def _by_plateau(plateaus: _SavedEntries, first_loss: Indices, size: int) -> tuple[Integers, Integers, Integers]:
+    """For each plateau: `first_answer`, `first_loss` and `most_answers` of `RangeCounts`."""
     step, begin, most = plateaus.step.astype(np.intp), plateaus.begin, np.zeros(size, np.int64)
     total = np.append(0, np.cumsum(plateaus.number))
     np.maximum.at(most, step, total[1:] - np.repeat(total[begin[:-1]], np.diff(begin)))
-    first = step[begin[:-1][np.diff(begin) > 0]]
-    first_answer, losses = (np.bincount(each, minlength=size)[:size] for each in (first, first_loss))
-    return first_answer, losses, np.maximum.accumulate(most)
+    first_answer = step[begin[:-1][np.diff(begin) > 0]]
+    answers, losses = (np.bincount(first, minlength=size)[:size] for first in (first_answer, first_loss))
+    return answers, losses, np.maximum.accumulate(most)

@@ -1,8 +1,7 @@
-"""What a worker does with a range of clusters that it alone holds: sums over them, block by block.
+"""The work on a range of clusters that one worker holds: sums over its clusters, block by block.
 
-Entries are kept as plain arrays in a folder, in order of cluster, so that a pass reads them once from front to back.
-Sums over blocks of clusters are what they are in one process, also where a block begins in another range: running sums
-go on from what is carried over.
+Entries are arrays in files, in order of cluster, so that a pass reads them once from front to back. Sums equal those
+of a single process to the bit: where a block begins in another range, its running sum is carried over.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _REPLICATES = 32
 
 
 class Draw(NamedTuple):
-    """Which replicates of how many clusters; without a seed, the data as they are."""
+    """The replicates from `first` to `end`, of so many clusters; without a seed, the sample itself."""
 
     seed: int | None
     first: int
@@ -40,19 +39,19 @@ class Draw(NamedTuple):
 
     @property
     def blocks(self) -> list[Draw]:
-        """The same in blocks of so few replicates that all their clusters can be drawn at once."""
+        """Blocks of replicates that are small enough to draw all clusters at once."""
         step = max(1, _DRAWN_CELLS // self.clusters)
         starts = range(self.first, self.end, step)
         return [self._replace(first=start, end=min(start + step, self.end)) for start in starts]
 
     @property
     def size(self) -> int:
-        """How many replicates there are."""
+        """The number of replicates."""
         return self.end - self.first
 
 
 class Storage(NamedTuple):
-    """Where what a worker makes is kept: a folder that all workers see, or one of a site."""
+    """The folder of a worker's files: shared by all workers, or at a site."""
 
     folder: str
     site: str = ""
@@ -60,7 +59,7 @@ class Storage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The clusters from `first` to `end`, and where what they hold is kept, with that of others from `origin` on."""
+    """The clusters from `first` to `end`, and the folder of their files; its weights begin at cluster `origin`."""
 
     storage: Storage
     first: int
@@ -69,39 +68,39 @@ class Range:
 
     @property
     def site(self) -> str:
-        """The site that holds them, if sites do."""
+        """The site that holds the clusters, empty without sites."""
         return self.storage.site
 
     def save(self, name: str, array: Array) -> None:
-        """Keep an array."""
+        """Save an array in the folder."""
         _save(self._path(name), array)
 
     def load(self, name: str) -> Array:
-        """An array that was kept: read as it is needed."""
+        """An array of the folder, mapped into memory."""
         return _load(self._path(name))
 
     def _path(self, name: str) -> Path:
         return Path(self.storage.folder) / f"{self.first}-{name}.npy"
 
     def weights(self, draw: Draw, rows: slice) -> Floats:
-        """How often replicates hold some of these clusters: a row for each cluster."""
+        """How often each replicate drew each cluster of some rows: clusters × replicates."""
         if draw.seed is None:
             return np.ones((rows.stop - rows.start, draw.size))
-        some = slice(rows.start + self.first - self.origin, rows.stop + self.first - self.origin)
-        blocks = [_load(_weights_path(self.storage, block))[some] for block in draw.blocks]
+        drawn = slice(rows.start + self.first - self.origin, rows.stop + self.first - self.origin)
+        blocks = [_load(_weights_path(self.storage, block))[drawn] for block in draw.blocks]
         return np.concatenate(blocks, axis=1, dtype=np.float64)
 
     def blocks(self, first: int, end: int, size: int = CLUSTER_BLOCK) -> Iterator[slice]:
-        """The rows of some clusters, in blocks that begin where those of all clusters do."""
+        """The rows of the clusters from `first` to `end`, cut at multiples of `size`."""
         borders = [first, *range(first - first % size + size, end, size), end] if first < end else []
         for start, stop in pairwise(borders):
             yield slice(start - self.first, stop - self.first)
 
 
 def draw_weights(task: tuple[Range, Draw]) -> None:
-    """Draw all clusters in some replicates, and keep how often each of those in one place is held: a row for each."""
+    """Draw all clusters in some replicates, and save how often each cluster of the range was drawn."""
     own, draw = task
-    assert draw.seed is not None  # noqa: S101  (the data as they are need no weights)
+    assert draw.seed is not None  # noqa: S101  (the sample itself needs no weights)
     drawn = weights(draw.seed, np.arange(draw.first, draw.end), draw.clusters)[:, own.first : own.end].T
     _save(_weights_path(own.storage, draw), compact(drawn, int(drawn.max(initial=0)) + 1))
 
@@ -111,7 +110,7 @@ def _weights_path(storage: Storage, draw: Draw) -> Path:
 
 
 def _save(path: Path, array: Array) -> None:
-    """Keep an array: all of it, or none if the worker is killed."""
+    """Save an array atomically: a killed worker leaves no partial file."""
     new = path.with_name(f"{path.stem}-{os.getpid()}.npy")
     try:
         np.save(new, array, allow_pickle=False)
@@ -122,7 +121,7 @@ def _save(path: Path, array: Array) -> None:
 
 
 def unwritable(folder: str | Path, error: OSError) -> UserError:
-    """The error of a folder in which nothing can be kept."""
+    """The error of a folder that cannot be written."""
     return UserError(f"{folder}: cannot be written ({error.strerror or error}): name another, --scratch")
 
 
@@ -132,7 +131,7 @@ def _load(path: Path) -> Array:
 
 
 class Summed(NamedTuple):
-    """Weighted sums over the clusters of a range: by plateau and by level, and of units."""
+    """Weighted sums over the clusters of a range: count and loss by plateau and by level of loss, and units."""
 
     plateaus: tuple[Floats, Floats]
     levels: tuple[Floats, Floats]
@@ -140,11 +139,11 @@ class Summed(NamedTuple):
 
 
 def sums(task: tuple[Range, Draw, tuple[int, int]]) -> Summed:
-    """Counts and losses at each step in each replicate, of whole numbers, which are exact however they are added."""
+    """Counts and losses at each step in each replicate: whole numbers, so exact in any order of addition."""
     from scipy.sparse import csr_array  # noqa: PLC0415  (slow to import)
 
     own, draw, sizes = task
-    made = {
+    by_kind = {
         kind: (np.zeros((size, draw.size)), np.zeros((size, draw.size)))
         for kind, size in zip(KINDS, sizes, strict=True)
     }
@@ -154,17 +153,17 @@ def sums(task: tuple[Range, Draw, tuple[int, int]]) -> Summed:
         total += units[rows] @ block
         for kind, size in zip(KINDS, sizes, strict=True):
             cluster, step, count, loss = _entries(own, kind, rows)
-            for column, target in zip((count, loss), made[kind], strict=True):
+            for column, target in zip((count, loss), by_kind[kind], strict=True):
                 by_step = csr_array((column, (step, cluster)), shape=(size, len(block)))
                 np.add(target, by_step @ block, out=target)
-    return Summed(made["plateaus"], made["levels"], total)
+    return Summed(by_kind["plateaus"], by_kind["levels"], total)
 
 
 KINDS = ("plateaus", "levels")
 
 
 def _entries(own: Range, kind: str, rows: slice) -> tuple[Indices, Indices, Floats, Floats]:
-    """The entries of some clusters, in order of cluster and then of step: cluster from 0, step, count, loss."""
+    """Cluster (from 0), step, count and loss of the entries of some rows, in order of cluster, then step."""
     begin = own.load(f"{kind}-begin")[rows.start : rows.stop + 1]
     entries = slice(int(begin[0]), int(begin[-1]))
     cluster = np.repeat(np.arange(rows.stop - rows.start), np.diff(begin))
@@ -173,7 +172,7 @@ def _entries(own: Range, kind: str, rows: slice) -> tuple[Indices, Indices, Floa
 
 
 class RangeArea(NamedTuple):
-    """Influences on an area: what a count and a loss at each step are worth, and how sums by cluster become them."""
+    """Influences on an area: slopes by count and by loss at each step, and the terms that finish sums over them."""
 
     kind: str
     dense: bool
@@ -186,8 +185,8 @@ class RangeArea(NamedTuple):
     factor: Floats | None
 
 
-class RangeApart(NamedTuple):
-    """(a − times · b) / over, of influences or of a number for each cluster, by its name."""
+class RangeDifference(NamedTuple):
+    """(a − times · b) / over; a and b are influences, or the name of an array with a number for each cluster."""
 
     a: Any
     b: Any
@@ -195,15 +194,15 @@ class RangeApart(NamedTuple):
     over: Floats | None
 
 
-class Less(NamedTuple):
-    """Influences less a number in each replicate."""
+class Centred(NamedTuple):
+    """Influences less their mean in each replicate."""
 
-    of: Any
-    number: Floats
+    influence: Any
+    mean: Floats
 
 
 class AtPoints(NamedTuple):
-    """Influences on the risk at operating points, in columns where other influences have replicates."""
+    """Influences on the selective risk at operating points: a column for each point instead of each replicate."""
 
     risk: Floats
     answers: Integers
@@ -211,7 +210,7 @@ class AtPoints(NamedTuple):
 
 
 class Total(NamedTuple):
-    """A sum over clusters: of which powers (1, 2, 4) of which influences, in which replicates."""
+    """The sums over clusters to compute: of these powers (1, 2 or 4) of these influences, in these replicates."""
 
     draw: Draw
     influence: Any
@@ -219,60 +218,60 @@ class Total(NamedTuple):
 
 
 def totals(task: tuple[Range, Total, tuple[int, int], Floats | None]) -> list[Floats]:
-    """Sums over each block of some clusters; the first goes on from the sum that is carried to it."""
+    """Sums over each block of clusters; that of the first block continues the sum that is carried over."""
     own, total, ends, carried = task
-    made = []
+    blocks = []
     for rows in own.blocks(*ends):
-        added = np.zeros((len(total.powers), total.draw.size)) if carried is None else carried
-        made.append(_added(own, total, rows, added))
+        before = np.zeros((len(total.powers), total.draw.size)) if carried is None else carried
+        blocks.append(_block_sums(own, total, rows, before))
         carried = None
-    return made
+    return blocks
 
 
-def _added(own: Range, total: Total, rows: slice, carried: Floats) -> Floats:
-    """What was carried and then the powers of a block of clusters, added up one cluster after another."""
-    made, held = np.empty_like(carried), own.weights(total.draw, rows)
+def _block_sums(own: Range, total: Total, rows: slice, carried: Floats) -> Floats:
+    """The carried sums plus the powers of a block, added cluster by cluster."""
+    result, drawn = np.empty_like(carried), own.weights(total.draw, rows)
     for start in range(0, total.draw.size, _REPLICATES):
-        some = slice(start, start + _REPLICATES)
-        values = _evaluated(own, total.influence, rows, some)
+        columns = slice(start, start + _REPLICATES)
+        values = _evaluated(own, total.influence, rows, columns)
         for index, power in enumerate(total.powers):
-            once = values if power == 1 else values**2
-            terms = held[:, some] * (once * once if power == 4 else once)  # noqa: PLR2004  (squared twice, as elsewhere)
-            terms[0] += carried[index, some]
-            made[index, some] = running_sum(terms)[-1]
-    return made
+            base = values if power == 1 else values**2
+            terms = drawn[:, columns] * (base * base if power == 4 else base)  # noqa: PLR2004  (squared twice, as elsewhere)
+            terms[0] += carried[index, columns]
+            result[index, columns] = running_sum(terms)[-1]
+    return result
 
 
 def weighted(task: tuple[Range, Draw, Floats]) -> Floats:
-    """The sum over the clusters of a whole number that each of them has."""
+    """The sum in each replicate of a whole number that each cluster has."""
     own, draw, numbers = task
     parts = [numbers[rows] @ own.weights(draw, rows) for rows in own.blocks(own.first, own.end)]
     return np.asarray(np.sum(parts, axis=0))
 
 
-def _evaluated(own: Range, influence: Any, rows: slice, some: slice) -> Floats:
-    """Influences of a block of clusters (a row each) in some replicates, by the steps that numpy's sweep takes."""
+def _evaluated(own: Range, influence: Any, rows: slice, columns: slice) -> Floats:
+    """Influences of a block of clusters in some replicates, in the same order of operations as `NumpySweep`."""
     if isinstance(influence, str):
         return np.asarray(own.load(influence)[rows][:, None])
-    if isinstance(influence, Less):
-        return _evaluated(own, influence.of, rows, some) - influence.number[some]
-    if isinstance(influence, RangeApart):
-        a, b = (_evaluated(own, each, rows, some) for each in influence[:2])
-        apart = a - (b if influence.times is None else influence.times[some] * b)
-        return apart if influence.over is None else apart / influence.over[some]
+    if isinstance(influence, Centred):
+        return _evaluated(own, influence.influence, rows, columns) - influence.mean[columns]
+    if isinstance(influence, RangeDifference):
+        a, b = (_evaluated(own, term, rows, columns) for term in influence[:2])
+        difference = a - (b if influence.times is None else influence.times[columns] * b)
+        return difference if influence.over is None else difference / influence.over[columns]
     if isinstance(influence, AtPoints):
-        return _at_points(_by_step(own, "plateaus", (rows.start, rows.stop), len(influence.risk)), influence, some)
+        return _at_points(_by_step(own, "plateaus", (rows.start, rows.stop), len(influence.risk)), influence, columns)
     entries = _by_step(own, influence.kind, (rows.start, rows.stop), len(influence.by_count))
-    made = entries.by_cluster(influence.by_count[:, some], influence.by_loss[:, some], dense=influence.dense)
-    made += influence.by_units[some] * own.load("units")[rows][:, None]
-    made /= influence.scale[some]
+    values = entries.by_cluster(influence.by_count[:, columns], influence.by_loss[:, columns], dense=influence.dense)
+    values += influence.by_units[columns] * own.load("units")[rows][:, None]
+    values /= influence.scale[columns]
     if influence.moves is not None and influence.lift is not None:
-        moves = _evaluated(own, influence.moves, rows, some)
-        made += influence.lift[some] * (moves if influence.factor is None else moves * influence.factor[some])
-    return made
+        moves = _evaluated(own, influence.moves, rows, columns)
+        values += influence.lift[columns] * (moves if influence.factor is None else moves * influence.factor[columns])
+    return values
 
 
-@lru_cache(maxsize=len(KINDS))  # some replicates after others ask for the same block
+@lru_cache(maxsize=len(KINDS))  # successive blocks of replicates need the same entries
 def _by_step(own: Range, kind: str, rows: tuple[int, int], steps: int) -> Entries:
     """The entries of a block of clusters, in order of step."""
     cluster, step, count, loss = _entries(own, kind, slice(*rows))
@@ -281,9 +280,9 @@ def _by_step(own: Range, kind: str, rows: tuple[int, int], steps: int) -> Entrie
     return Entries(cluster[order], count[order], loss[order], ends, rows[1] - rows[0])
 
 
-def _at_points(entries: Entries, at: AtPoints, some: slice) -> Floats:
-    points = slice(*some.indices(len(at.risk))[:2])
+def _at_points(entries: Entries, at: AtPoints, columns: slice) -> Floats:
+    points = slice(*columns.indices(len(at.risk))[:2])
     _, cluster, *sums = entries.between(0, points.start)
     count, loss = sums[0], sums[1] / at.divisor
-    before = np.array([np.bincount(cluster, each, entries.clusters) for each in (count, loss)], np.float64)
+    before = np.array([np.bincount(cluster, column, entries.clusters) for column in (count, loss)], np.float64)
     return influences_at(held_at(entries, points, at.divisor, before), at.risk[points], at.answers[points])

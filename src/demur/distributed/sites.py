@@ -1,4 +1,4 @@
-"""Sites: workers each of which has data of its own, that stay there. A task goes to where what it is about is."""
+"""Sites: workers that keep their own data. Each task runs at the site of its data."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Self, TypeVar
 from demur.distributed.workers import DASK, Progress, dask_client, deaths
 from demur.errors import UserError, located
 
-Made = TypeVar("Made")
-_LOOK = 2.0  # seconds after which a site that says nothing is looked after
-_BACK = 60.0  # seconds in which a site may start its worker again
+R = TypeVar("R")
+_CHECK = 2.0  # seconds between checks that the worker of a running task is alive
+_RESTART = 60.0  # seconds that a site has to restart its worker
 _ATTEMPTS = 3
 _GONE = "its worker is gone: start it there again, then run this again"
-_NOBODY = "no site is there: start a worker at each, dask worker tcp://SCHEDULER:PORT --name SITE"
-_WAYS = "--workers dask://SCHEDULER:PORT, or in Python a mapping from their names to executors"
+_NO_SITE = "no site is connected: start a worker at each, dask worker tcp://SCHEDULER:PORT --name SITE"
+_EXPECTED = "--workers dask://SCHEDULER:PORT, or in Python a mapping from their names to executors"
 
 
 @dataclass(slots=True)
@@ -27,56 +27,56 @@ class Sites:
 
     given: Mapping[str, Executor] | str
     names: list[str] = field(init=False)
-    _at: Any = field(init=False)
+    _executors: Any = field(init=False)
     _open: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
         given: Any = self.given
         if isinstance(given, str) and given.startswith(DASK):
-            self._at = _DaskWorkers(self._open.enter_context(dask_client(given.removeprefix(DASK))))
-        elif isinstance(given, Mapping) and all(isinstance(each, Executor) for each in given.values()):
-            self._at = _Executors(given)
+            self._executors = _DaskWorkers(self._open.enter_context(dask_client(given.removeprefix(DASK))))
+        elif isinstance(given, Mapping) and all(isinstance(executor, Executor) for executor in given.values()):
+            self._executors = _Executors(given)
         else:
-            raise UserError(f"sites are workers that have data of their own: {_WAYS}")
-        self.names = self._at.names
+            raise UserError(f"sites are workers that have data of their own: {_EXPECTED}")
+        self.names = self._executors.names
         if not self.names:
-            raise UserError(_NOBODY)
+            raise UserError(_NO_SITE)
 
-    def each(self, work: Callable[[Any], Made], tasks: Sequence[Any], progress: Progress | None = None) -> list[Made]:
-        """What each task gives, in their order, made at the site of the first thing in it."""
-        futures, made = list[Future[Made]](), list[Made]()
+    def each(self, work: Callable[[Any], R], tasks: Sequence[Any], progress: Progress | None = None) -> list[R]:
+        """The results of the tasks in their order, each computed at the site of the task's first element."""
+        futures, results = list[Future[R]](), list[R]()
         try:
             for task in tasks:
                 with located(task[0].site):
-                    futures.append(self._at.executor(task[0].site).submit(work, task))
+                    futures.append(self._executors.executor(task[0].site).submit(work, task))
             for task, future in zip(tasks, futures, strict=True):
-                made.append(self._made(work, task, future))
+                results.append(self._result(work, task, future))
                 if progress:
-                    progress(len(made), len(tasks))
+                    progress(len(results), len(tasks))
         finally:
             for future in futures:
                 future.cancel()
-        return made
+        return results
 
-    def _made(self, work: Callable[[Any], Made], task: Any, future: Future[Made]) -> Made:
-        """What a task gives; if its site has lost its worker and started another, it is done again."""
+    def _result(self, work: Callable[[Any], R], task: Any, future: Future[R]) -> R:
+        """The result of a task; the task is repeated if its site lost its worker and started another."""
         site = task[0].site
         with located(site):
             for attempt in range(_ATTEMPTS):
                 try:
                     if attempt:
-                        future = self._at.executor(site).submit(work, task)
-                    return self._waited(site, future)
+                        future = self._executors.executor(site).submit(work, task)
+                    return self._wait(site, future)
                 except deaths():
                     continue
             raise UserError(_GONE)
 
-    def _waited(self, site: str, future: Future[Made]) -> Made:
+    def _wait(self, site: str, future: Future[R]) -> R:
         while True:
             try:
-                return future.result(_LOOK)
+                return future.result(_CHECK)
             except TimeoutError:
-                if future.done() or self._at.lost(site):
+                if future.done() or self._executors.lost(site):
                     future.cancel()
                     raise CancelledError from None
 
@@ -89,7 +89,7 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class _Executors:
-    """Executors that were given, which nobody here can start again."""
+    """Executors that the caller passed in, which cannot be restarted."""
 
     given: Mapping[str, Executor]
 
@@ -105,30 +105,30 @@ class _Executors:
 
 
 class _DaskWorkers:
-    """Workers of a Dask cluster; one that its site starts again has the same name and another address."""
+    """Workers of a Dask cluster. A restarted worker keeps its name and has a new address."""
 
     def __init__(self, client: Any) -> None:
-        self._client, self._known, self._left = client, dict[str, tuple[str, Executor]](), set[str]()
-        self.names = sorted(self._there())
+        self._client, self._known, self._missing = client, dict[str, tuple[str, Executor]](), set[str]()
+        self.names = sorted(self._addresses())
 
-    def _there(self) -> dict[str, str]:
+    def _addresses(self) -> dict[str, str]:
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        return {str(each["name"]): address for address, each in workers.items()}
+        return {str(worker["name"]): address for address, worker in workers.items()}
 
     def executor(self, site: str) -> Executor:
-        """The worker of a site; where it was lost, the next one, if it is there in time."""
+        """The worker of a site; waits for a restart if it was lost."""
         if site not in self._known:
-            end = time.monotonic() + _BACK
-            while (address := self._there().get(site)) is None:
-                if site in self._left or time.monotonic() > end:
-                    self._left.add(site)
+            end = time.monotonic() + _RESTART
+            while (address := self._addresses().get(site)) is None:
+                if site in self._missing or time.monotonic() > end:
+                    self._missing.add(site)
                     raise UserError(_GONE)
                 time.sleep(0.2)
             self._known[site] = address, self._client.get_executor(workers=[address], pure=False)
         return self._known[site][1]
 
     def lost(self, site: str) -> bool:
-        """Whether the worker that was known is there no more."""
-        if site in self._known and self._there().get(site) != self._known[site][0]:
+        """Whether the worker last used is gone or has been restarted."""
+        if site in self._known and self._addresses().get(site) != self._known[site][0]:
             del self._known[site]
         return site not in self._known

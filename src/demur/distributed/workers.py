@@ -1,4 +1,4 @@
-"""Workers: anything with the interface of `concurrent.futures.Executor`. Work that a worker took down is done again."""
+"""Workers: anything with the interface of `concurrent.futures.Executor`. Tasks of a worker that dies are repeated."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from demur.errors import UserError, literal
 
 Progress = Callable[[int, int], None]
 Task = TypeVar("Task")
-Made = TypeVar("Made")
-_ATTEMPTS = 3  # with no part done in any of them
+R = TypeVar("R")
+_ATTEMPTS = 3  # in a row in which no task finished
 DASK = "dask://"
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who works: as many processes, the scheduler of a Dask cluster, or an executor; by default this process."""
+    """A number of processes, the scheduler of a Dask cluster, or an executor; 1 is this process alone."""
 
     given: int | str | Executor = 1
     _open: ExitStack = field(default_factory=ExitStack, compare=False)
@@ -30,37 +30,37 @@ class Workers:
         given: Any = self.given
         if isinstance(given, str) and given.isdecimal():
             object.__setattr__(self, "given", given := int(given))
-        good = isinstance(given, str) and given.startswith(DASK) and len(given) > len(DASK)
-        if not (good or isinstance(given, Executor) or (type(given) is int and given >= 1)):
+        scheduler = isinstance(given, str) and given.startswith(DASK) and len(given) > len(DASK)
+        if not (scheduler or isinstance(given, Executor) or (type(given) is int and given >= 1)):
             raise UserError(f"workers {literal(given)}, expected a number of processes, or dask://SCHEDULER:PORT")
 
-    def each(self, work: Callable[[Task], Made], tasks: Sequence[Task], progress: Progress | None = None) -> list[Made]:
-        """What each task gives, in their order. A worker that is killed takes no task with it."""
-        done: dict[int, Made] = {}
+    def each(self, work: Callable[[Task], R], tasks: Sequence[Task], progress: Progress | None = None) -> list[R]:
+        """The results of the tasks, in their order. The tasks of a killed worker are repeated."""
+        results: dict[int, R] = {}
 
-        def keep(index: int, made: Made) -> None:
-            done[index] = made
+        def collect(index: int, result: R) -> None:
+            results[index] = result
             if progress:
-                progress(len(done), len(tasks))
+                progress(len(results), len(tasks))
 
         if self.given == 1:
             for index, task in enumerate(tasks):
-                keep(index, work(task))
-            return [done[index] for index in range(len(tasks))]
+                collect(index, work(task))
+            return [results[index] for index in range(len(tasks))]
         failures = 0
-        while len(done) < len(tasks):
-            before = len(done)
+        while len(results) < len(tasks):
+            before = len(results)
             try:
                 executor = self._executor()
-                _gather({executor.submit(work, task): n for n, task in enumerate(tasks) if n not in done}, keep)
+                _gather({executor.submit(work, task): n for n, task in enumerate(tasks) if n not in results}, collect)
             except deaths():
                 self.close()
-                failures = failures + 1 if len(done) == before else 0
+                failures = failures + 1 if len(results) == before else 0
                 if failures >= _ATTEMPTS:
                     raise UserError(
                         "the workers die before they finish a part: give them more memory, or fewer of them"
                     ) from None
-        return [done[index] for index in range(len(tasks))]
+        return [results[index] for index in range(len(tasks))]
 
     def __enter__(self) -> Self:
         return self
@@ -69,17 +69,17 @@ class Workers:
         self.close()
 
     def close(self) -> None:
-        """Send the workers home, but for an executor that was given."""
+        """Stop the workers, except an executor that the caller passed in."""
         self._executors.clear()
         self._open.close()
 
     def _executor(self) -> Executor:
-        """Whoever works, hired once."""
+        """The executor, started at first use."""
         if not self._executors:
-            self._executors.append(self._hired())
+            self._executors.append(self._started())
         return self._executors[0]
 
-    def _hired(self) -> Executor:
+    def _started(self) -> Executor:
         if isinstance(self.given, Executor):
             return self.given
         if isinstance(self.given, str):
@@ -90,24 +90,24 @@ class Workers:
         from multiprocessing import get_context  # noqa: PLC0415
         from signal import SIG_IGN, SIGINT, signal  # noqa: PLC0415
 
-        # An interrupt reaches every process of a terminal: this one sends the others home.
+        # Ctrl-C reaches every process of a terminal: the pool ignores it, and this process stops the pool.
         pool = ProcessPoolExecutor(self.given, get_context("spawn"), signal, (SIGINT, SIG_IGN))
         return self._open.enter_context(pool)
 
 
-def _gather(left: dict[Future[Made], int], keep: Callable[[int, Made], None]) -> None:
-    """Keep what is done; the first mistake ends the rest."""
+def _gather(futures: dict[Future[R], int], collect: Callable[[int, R], None]) -> None:
+    """Collect results as they arrive; the first error cancels the rest."""
     try:
-        for future in as_completed(left):
-            keep(left[future], future.result())
+        for future in as_completed(futures):
+            collect(futures[future], future.result())
     except BaseException:
-        for future in left:
+        for future in futures:
             future.cancel()
         raise
 
 
 def deaths() -> tuple[type[BaseException], ...]:
-    """What a worker that died with its work is told by: by any executor, and by Dask if it is in use."""
+    """The exceptions that report a dead worker: those of any executor, and Dask's if Dask is in use."""
     killed = getattr(sys.modules.get("distributed"), "KilledWorker", None)
     return (BrokenExecutor, CancelledError, *([] if killed is None else [killed]))
 

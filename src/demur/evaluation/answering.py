@@ -70,7 +70,7 @@ def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice)
     return evaluated(
         *runs,
         settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
-        plan=replace(plan, block=_PASS, threads=1) if any(items.elsewhere for items in runs) else plan,
+        plan=replace(plan, block=_PASS, threads=1) if any(items.passes for items in runs) else plan,
         calibration=_fitted(options.get("calibration")),
         intersection_only=options.get("intersection_only", False),
         created_at=options.get("created_at"),

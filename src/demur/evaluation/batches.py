@@ -1,4 +1,4 @@
-"""A large table summarized some rows at a time: each batch is read as a table of its own, counted and merged."""
+"""Summaries of large tables in batches of rows: each batch is read as a table, summarized, and merged."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from demur.summaries.merging import merged
 from demur.summaries.summary import Summary
 
 _ROWS = 1 << 19  # in a batch
-_ENTRIES = 1 << 24  # that wait to be merged, at least; as many as were merged before, if these are more
+_ENTRIES = 1 << 24  # not yet merged, at most; or as many as the merged summary has, if more
 Count = Callable[[Items, str], Summary]
 
 
 def in_batches(
     path: str | Path, read: Callable[[FileTable], dict[str, Items]], count: Count, progress: Progress | None
 ) -> Summary | None:
-    """The summary of a table; None if only all of its rows together tell what is in it, or what is wrong.
+    """The summary of a table; None if the table must be read whole, to be understood or to report its error.
 
-    `read` gives the facts of each system of some rows, and `count` the summary of some facts, under the name of a part.
+    `read` returns the facts of each system in a batch, and `count` the summary of facts under the name of a part.
     """
-    made, kinds = list[Summary](), list[Any]()
+    summaries, kinds = list[Summary](), list[Any]()
     try:
         with opened_table(path, progress) as (opened, source):
             if opened.units is not None:
@@ -39,11 +39,11 @@ def in_batches(
                 if len({*kinds}) > 1 or any(map(_may_be_of_instrument, systems.values())):
                     return None
                 [items] = systems.values()
-                made.append(count(items, fingerprint(str(number).encode())))
-                if sum(len(each.count) for each in made[1:]) > max(_ENTRIES, len(made[0].count)):
-                    made = [merged(made, [path] * len(made))]
+                summaries.append(count(items, fingerprint(str(number).encode())))
+                if sum(len(summary.count) for summary in summaries[1:]) > max(_ENTRIES, len(summaries[0].count)):
+                    summaries = [merged(summaries, [path] * len(summaries))]
             origin = source()
-        whole = merged(made, [path] * len(made)) if made else None
+        whole = merged(summaries, [path] * len(summaries)) if summaries else None
     except UserError:
         return None
     if whole is None or origin is None:
@@ -52,11 +52,11 @@ def in_batches(
 
 
 def _may_be_of_instrument(items: Items) -> bool:
-    """Whether the items may be those of an instrument, of which every cluster has all."""
+    """Whether all item names are those of an instrument, whose completeness only the whole table shows."""
     return items.losses is None and any({*items.item_names} <= {*known.items} for known in INSTRUMENTS.values())
 
 
 def _kind(name: str, items: Items) -> tuple[Any, ...]:
-    """What is told from all cells of a column, or from all columns: if batches differ in it, none of them is right."""
+    """What is inferred from whole columns; if batches differ in it, the table must be read whole."""
     texts = frozenset(map(type, items.cluster_ids))
     return name, texts, (*items.signals,), items.labels is None, items.repeats is None, items.numbered

@@ -1,4 +1,4 @@
-"""An evaluation of summaries that may not leave their sites: what each makes of its own stays in a folder there."""
+"""Evaluation of summaries that may not leave their sites: each site keeps its intermediate files in its own folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tempfile import gettempdir
 from typing import Any
 from weakref import finalize
 
-from demur.distributed.passes import KeptPart, Passes
+from demur.distributed.passes import Passes, StoredPart
 from demur.distributed.ranges import Storage, unwritable
 from demur.distributed.sites import Sites
 from demur.errors import UserError, located
@@ -22,43 +22,43 @@ from demur.read.files import named_input
 from demur.summaries.file import read_summary
 
 
-def at_sites(entry: Any, said: Mapping[str, Any]) -> tuple[str | None, Items]:
-    """The facts of a system whose summary, or a folder of such, each site has under one path of its own."""
+def at_sites(entry: Any, options: Mapping[str, Any]) -> tuple[str | None, Items]:
+    """The facts of a system; every site has its summary, or a folder of summaries, under the same path."""
     name, path = named_input(entry)
     if not isinstance(path, (str, Path)):
-        raise UserError("sites read what they have themselves: give the path of the summary that each of them has")
+        raise UserError("sites read their own files: give the path that the summary has at every site")
     with ExitStack() as stack:
-        sites = stack.enter_context(Sites(said.get("workers", 1)))
+        sites = stack.enter_context(Sites(options.get("workers", 1)))
         storages = [Storage(f"demur-{secrets.token_hex(8)}", site) for site in sites.names]
-        own = [(storage, str(path), said.get("scratch")) for storage in storages]
-        stack.callback(_close, sites, own)
-        opened = sites.each(open_site, own, said.get("progress"))
-        made = Passes.of([part for parts in opened for part in parts], sites, said.get("seed"))
-        finalize(made, stack.pop_all().close)
-    parts = made.summary.about.parts
-    return name, made.items(Source(str(path), fingerprint("\n".join(parts).encode())))
+        tasks = [(storage, str(path), options.get("scratch")) for storage in storages]
+        stack.callback(_close, sites, tasks)
+        opened = sites.each(open_site, tasks, options.get("progress"))
+        passes = Passes.of([part for parts in opened for part in parts], sites, options.get("seed"))
+        finalize(passes, stack.pop_all().close)
+    parts = passes.summary.about.parts
+    return name, passes.items(Source(str(path), fingerprint("\n".join(parts).encode())))
 
 
-def open_site(task: tuple[Storage, str, str | Path | None]) -> list[KeptPart]:
-    """At a site: make a folder for what is kept there, and tell of its summaries what others may know."""
+def open_site(task: tuple[Storage, str, str | Path | None]) -> list[StoredPart]:
+    """At a site: create the folder for its files, and return its summaries without their entries."""
     folder = _folder(task)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise unwritable(folder.parent, error) from None
-    return [_told(Storage(str(folder), task[0].site), part) for part in parts_of([task[1]])]
+    return [_stored_part(Storage(str(folder), task[0].site), part) for part in parts_of([task[1]])]
 
 
-def _told(storage: Storage, path: Path) -> KeptPart:
+def _stored_part(storage: Storage, path: Path) -> StoredPart:
     summary, _ = read_summary(path)
     with located(path):
         if not summary.about.sites:
             raise UserError("its ids may be names: write pseudonyms, demur summarize --site NAME --salt FILE")
-    return KeptPart.of(storage, str(path), summary)
+    return StoredPart.of(storage, str(path), summary)
 
 
 def close_site(task: tuple[Storage, str, str | Path | None]) -> None:
-    """At a site: remove what was kept."""
+    """At a site: remove the folder."""
     shutil.rmtree(_folder(task), ignore_errors=True)
 
 
@@ -67,7 +67,7 @@ def _folder(task: tuple[Storage, str, str | Path | None]) -> Path:
     return Path(scratch or gettempdir()).absolute() / storage.folder
 
 
-def _close(sites: Sites, own: list[Any]) -> None:
-    for task in own:
-        with suppress(UserError):  # a site that is gone keeps its folder
+def _close(sites: Sites, tasks: list[Any]) -> None:
+    for task in tasks:
+        with suppress(UserError):  # a site that cannot be reached keeps its folder
             sites.each(close_site, [task])

@@ -32,7 +32,7 @@ from demur.summaries.bins import MOST
 from demur.summaries.file import content, read_summary
 from demur.summaries.mark import is_summary
 from demur.summaries.merging import merged
-from demur.summaries.summary import Kept, Summary
+from demur.summaries.summary import Summary, SummaryOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def _counted(items: Items, part: str, reading: PartReading) -> Summary:
     if confidence == "default":
         confidence = only_signal(items) or confidence
     signals = signals_for(items, confidence)
-    wanted = Kept(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
-    return Summary.of(items, losses, wanted, part)
+    options = SummaryOptions(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
+    return Summary.of(items, losses, options, part)
 
 
 def summarize(
@@ -151,7 +151,7 @@ def _source(folder: Folder, parts: Sequence[str]) -> Source:
 
 def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any]) -> Items:
     """The facts of a folder for passes: summaries of its parts stay in a temporary folder that the workers share."""
-    from demur.distributed.passes import KeptPart, Passes  # noqa: PLC0415  (few evaluations are in passes)
+    from demur.distributed.passes import Passes, StoredPart  # noqa: PLC0415  (few evaluations are in passes)
     from demur.distributed.ranges import unwritable  # noqa: PLC0415
 
     with ExitStack() as stack:
@@ -161,7 +161,7 @@ def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any])
             raise unwritable(options.get("scratch") or gettempdir(), error) from None
         workers = stack.enter_context(Workers(options["workers"]))
         work = partial(_kept_part, reading=reading, folder=scratch)
-        parts: list[KeptPart] = workers.each(work, [*enumerate(folder.parts)], options.get("progress"))
+        parts: list[StoredPart] = workers.each(work, [*enumerate(folder.parts)], options.get("progress"))
         passes = Passes.of(parts, workers, options.get("seed"))
         finalize(passes, stack.pop_all().close)
     return passes.items(_source(folder, passes.summary.about.parts))
@@ -169,7 +169,7 @@ def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any])
 
 def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
     """Write the summary of a part to the shared folder; a part that is a summary already is used where it is."""
-    from demur.distributed.passes import KeptPart  # noqa: PLC0415
+    from demur.distributed.passes import StoredPart  # noqa: PLC0415
     from demur.distributed.ranges import Storage  # noqa: PLC0415
     from demur.files.write import write_whole  # noqa: PLC0415
 
@@ -177,4 +177,4 @@ def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any
     summary = summarized(path, reading)
     if not is_summary(path):
         path = write_whole(Path(folder) / f"{number}.sum", content(summary))
-    return KeptPart.of(Storage(folder), str(path), summary)
+    return StoredPart.of(Storage(folder), str(path), summary)

@@ -52,8 +52,8 @@ def intervals_at_points(view: CurveView) -> tuple[Floats, Floats] | None:
     """
     if not 0 < len(view.curve) <= MOST_POINTS:
         return None
-    elsewhere, table = getattr(view, "elsewhere", None), view.table
-    spread: Spread = _spread(view) if elsewhere is None else elsewhere.spread(view)
+    passes, table = getattr(view, "passes", None), view.table
+    spread: Spread = _spread(view) if passes is None else passes.spread(view)
     moments = _moments(spread, view.curve)
     worst = None if table.largest_loss is None else table.largest_loss / table.divisor
     low, high = _ends(moments, worst, negative=bool(table.level_loss[0] < 0))

@@ -57,8 +57,8 @@ class CurveView:
     def of(cls, graded: Graded) -> CurveView:
         """Sort the confidences once, for curve and table."""
         curve = Curve.of(graded)
-        if graded.items is not None and graded.items.elsewhere is not None:
-            view: CurveView = graded.items.elsewhere.view(graded, curve)
+        if graded.items is not None and graded.items.passes is not None:
+            view: CurveView = graded.items.passes.view(graded, curve)
             return view
         return cls(graded, curve, Table.of(graded, curve))
 

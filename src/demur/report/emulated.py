@@ -63,8 +63,8 @@ def emulated_text(number: Estimate) -> str:
 def signatures(results: Results, confidence: str | None = None) -> dict[str, str]:
     """The signature of our numbers, and those of other conventions by name, which have no intervals."""
     ours = results.selective.signature(confidence)
-    asked = results.selective.conventions
-    return {OURS: str(ours), **(_of_others(ours, asked) if asked else {})}
+    conventions = results.selective.conventions
+    return {OURS: str(ours), **(_of_others(ours, conventions) if conventions else {})}
 
 
 def _of_others(ours: Signature, conventions: Sequence[str]) -> dict[str, str]:

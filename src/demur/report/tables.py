@@ -101,8 +101,8 @@ def csv_text(results: Results, layout: Layout) -> str:
                 elif cell.over_ties is not None:
                     ends = (*cell.over_ties, "", "over_ties")
                 numbers = map(layout.in_full, (cell.value, *ends[:2]))
-                whose = [*([no_formula(row.convention)] if others else []), signed.get(row.convention or OURS, "")]
-                write((*map(no_formula, (confidence, system, row.name)), *numbers, *ends[2:], *whose))
+                origin = [*([no_formula(row.convention)] if others else []), signed.get(row.convention or OURS, "")]
+                write((*map(no_formula, (confidence, system, row.name)), *numbers, *ends[2:], *origin))
     return lines.getvalue()
 
 

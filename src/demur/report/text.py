@@ -100,7 +100,7 @@ def with_interval(results: Results, estimate: Estimate, digits: Callable[[float]
 
 
 def cell(results: Results, estimate: Estimate | None) -> str:
-    """The same in a table, or a dash where there is no number."""
+    """An estimate and its interval in a table cell, or a dash where it is undefined."""
     return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 

@@ -56,13 +56,13 @@ class Evaluation:
 
 
 def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:
-    """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
+    """Everything a file records besides numbers, curves and warnings; `provenance` holds time, tool and plan."""
     alignment, first = evaluation.alignment, next(iter(evaluation.alignment.systems.values()))
     given = [*evaluation.given.values()]
     study = SelectiveStudy.made(
         {
             **provenance,
-            **_asked(evaluation.settings, len(alignment.systems)),
+            **_requested(evaluation.settings, len(alignment.systems)),
             "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),
             "baseline": evaluation.baseline if len(alignment.systems) > 1 else None,
             "convention": CONVENTION,
@@ -77,9 +77,9 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "skipped": evaluation.skipped,
             "groups": groups,
             "failed": _failed(evaluation),
-            "failed_units": next((each.failed_units.rule for each in given if each.failed_units), None),
-            "probabilities": [*dict.fromkeys(name for each in given for name in each.probabilities)] or None,
-            "repeats": next((each.repeats.rule for each in given if each.repeats), None),
+            "failed_units": next((items.failed_units.rule for items in given if items.failed_units), None),
+            "probabilities": [*dict.fromkeys(name for items in given for name in items.probabilities)] or None,
+            "repeats": next((items.repeats.rule for items in given if items.repeats), None),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
@@ -91,8 +91,8 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
     return study.signed(independent=first.independent)
 
 
-def _asked(settings: Settings, systems: int) -> Json:
-    """What was asked for of so many systems."""
+def _requested(settings: Settings, systems: int) -> Json:
+    """The requested settings, as a file records them."""
     request, cut = settings.request, settings.cut(systems)
     return {
         "requested": {"level": request.level, "interval": request.method} if request else None,
@@ -120,7 +120,7 @@ def loss_record(items: Items, name: str | None) -> Json:
 
 
 def input_of(items: Items) -> Input:
-    """Where the facts of a system came from."""
+    """The source of the facts of a system."""
     source = items.source
     return Input(**{name: getattr(source, name, None) if source else None for name in Input.model_fields})
 

@@ -98,7 +98,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
 
 
 def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
-    """Units under a confidence; of a summary, whose entries may be tens of millions, its values are kept once."""
+    """Units graded under a confidence. For a summary, which may have tens of millions of entries, values are shared."""
     graded = grade(items, loss=loss, confidence=confidence)
     if graded.count is None:
         return graded
@@ -119,12 +119,12 @@ def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventio
 
 
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
-    """What the record of an evaluation of summaries adds: the number of parts, the route, and what is left out."""
+    """The record of summaries: the number of parts, the route, and the outputs that need single units; else empty."""
     parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
-    route = next((items.elsewhere.route for items in systems.values() if items.elsewhere), "summaries")
+    route = next((items.passes.route for items in systems.values() if items.passes), "summaries")
     sites = sorted({site for items in systems.values() if items.summary for site in items.summary.sites})
-    said: Json = {"shards": parts, "route": route, "left_out": NEED_UNITS} | ({"sites": sites} if sites else {})
-    return said if parts else {}
+    record: Json = {"shards": parts, "route": route, "left_out": NEED_UNITS} | ({"sites": sites} if sites else {})
+    return record if parts else {}
 
 
 def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[str, Confidence]]) -> None:

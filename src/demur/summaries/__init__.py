@@ -1,1 +1,1 @@
-"""Summaries: the counts that every number of a curve is made of. They are whole numbers, and merge in any order."""
+"""Summaries: whole-number counts from which every quantity of a curve follows, and which merge in any order."""

@@ -1,4 +1,4 @@
-"""What a summary says of its counts: all that must be alike in the parts that are merged, and what adds up."""
+"""The header of a summary: settings that must agree between merged parts, and counts that add up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Positive = Annotated[int, Declared(ge=1, lt=2**53)]
 
 
 class LossAbout(Part):
-    """How wrong an answer is: numerators over a divisor; whether losses were `rounded`, to so many decimal `digits`."""
+    """The loss, as numerators over a divisor; whether losses were `rounded`, and to how many decimal `digits`."""
 
     name: str
     definition: str
@@ -32,7 +32,7 @@ class InstrumentAbout(Part):
 
 
 class SignalAbout(Part):
-    """A signal that ranks answers, or of which something that does is made; bins of width 2**exponent, if any."""
+    """A signal that is a confidence or an input of one; its values are in bins of width 2**exponent, if not null."""
 
     name: str
     probability: bool
@@ -41,7 +41,7 @@ class SignalAbout(Part):
 
 
 class GroupAbout(Part):
-    """A grouping of the units: where its labels come from, and which there are, in order."""
+    """A grouping of the units: the source of its labels, and the distinct labels in order."""
 
     name: str
     column: str | None
@@ -51,14 +51,14 @@ class GroupAbout(Part):
 
 
 class FailedAbout(Part):
-    """Units that failed, what became of them, and how many for each cause; "" where it is not known."""
+    """Failed units: the rule that treated them, and their number by cause ("" where unknown)."""
 
     rule: Literal["drop", "abstain"]
     by_cause: dict[str, Count]
 
 
 class About(Part):
-    """Everything but the counts; the `sites` whose pseudonyms the ids are, if they are that."""
+    """The header of a summary; `sites` is empty unless the ids are pseudonyms."""
 
     noun: str
     independent: bool

@@ -1,4 +1,4 @@
-"""Digests of what is true: for each cluster a sum over its units, by which two systems show that they saw the same."""
+"""Digests of the ground truth: a number per cluster that is equal for two systems with the same units and truths."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def truth_digests(items: Items) -> Digests:
-    """Of each cluster, the sum of the hashes of its units: of what each is called, if it has a name, and of its truth.
+    """For each cluster, the sum of the hashes of its units: of the name, if it has one, and the truth.
 
-    Sums are modulo 2⁶⁴, so that a cluster may be split in any way.
+    Sums are modulo 2⁶⁴, so that the digests of the parts of a cluster add up.
     """
     first = np.flatnonzero(np.diff(items.cluster, prepend=-1))  # units are in the order of their clusters
-    if items.numbered and items.losses is not None:  # how many units there are is all that is known of them
+    if items.numbered and items.losses is not None:  # units differ in nothing that is hashed: only their number counts
         return np.diff(first, append=len(items)).astype(np.uint64) * _mixed(np.zeros(1, np.uint64))
     unit = np.zeros(len(items), np.uint64)
     if not items.numbered:
@@ -39,7 +39,7 @@ def _hashes(texts: Iterable[object]) -> Digests:
 
 
 def _mixed(words: Digests) -> Digests:
-    """Scrambled, so that equal sums mean equal units."""
+    """SplitMix64, so that different units do not have equal sums by accident."""
     words = words + _GOLDEN
     words ^= words >> np.uint64(30)
     words *= _FACTORS[0]

@@ -1,4 +1,4 @@
-"""The file of a summary: a line that says what it is, a JSON header, plain arrays, and the hash of all that."""
+"""The file format of a summary: a line with the format's name and version, a JSON header, arrays, and a SHA-256."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = "iufS"
 
 
 def content(summary: Summary) -> Iterator[bytes]:
-    """The bytes of the file, the same for the same units however they were split."""
+    """The bytes of the file; they do not depend on how the units were split into parts."""
     arrays = _arrays(summary)
     shapes = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
     header = {"about": summary.about.model_dump(), "arrays": shapes}
@@ -43,7 +43,7 @@ def content(summary: Summary) -> Iterator[bytes]:
 
 
 def read_summary(path: str | Path) -> tuple[Summary, Source]:
-    """A summary and where it came from; a file that is not whole, or was changed, is refused."""
+    """A summary and its source; a truncated or altered file is an error."""
     from pydantic import ValidationError  # noqa: PLC0415  (large, and only reading needs it)
 
     from demur.files.strict_reading import one_line  # noqa: PLC0415
@@ -51,12 +51,12 @@ def read_summary(path: str | Path) -> tuple[Summary, Source]:
     with located(path):
         try:
             with Path(path).open("rb") as file:
-                digest, left = _checked(file)
+                digest, remaining = _checked(file)
                 size = int.from_bytes(file.read(8), "little")
-                if size > left - 8:
+                if size > remaining - 8:
                     raise UserError(_DAMAGED)
                 header = loads(decode(file.read(size)))
-                arrays = _read_arrays(header["arrays"], file, left - 8 - size)
+                arrays = _read_arrays(header["arrays"], file, remaining - 8 - size)
             summary = _summary(About.model_validate(header["about"]), arrays)
         except OSError as error:
             raise UserError(f"cannot be read ({error.strerror})") from None
@@ -68,7 +68,7 @@ def read_summary(path: str | Path) -> tuple[Summary, Source]:
 
 
 def _checked(file: BufferedReader) -> tuple[str, int]:
-    """The hash of the whole file, and how many bytes follow the first line, where it is left, and are not the hash."""
+    """The hash of the file and the number of bytes between its first line and its hash; seeks behind that line."""
     total = os.fstat(file.fileno()).st_size
     MEMBER.check(total)
     line, _, _ = file.read(_LONGEST_MARK).partition(b"\n")
@@ -76,12 +76,12 @@ def _checked(file: BufferedReader) -> tuple[str, int]:
         raise UserError("not a summary: demur summarize writes them")
     version = line.removeprefix(MARK)
     if version != _VERSION:
-        told = version[:12].decode("ascii", "replace")
+        name = version[:12].decode("ascii", "replace")
         raise UserError(
-            f"a summary of version {told}, expected {_VERSION.decode()}: use the demur that wrote it, or summarize anew"
+            f"a summary of version {name}, expected {_VERSION.decode()}: use the demur that wrote it, or summarize anew"
         )
-    left = total - len(line) - 1 - _DIGEST
-    if left < 8:  # noqa: PLR2004  (how long the header is)
+    remaining = total - len(line) - 1 - _DIGEST
+    if remaining < 8:  # noqa: PLR2004  (the length of the header)
         raise UserError("cut off: it ends before its counts do; copy it again, or summarize its parts anew")
     file.seek(0)
     hashed = hashlib.sha256()
@@ -91,7 +91,7 @@ def _checked(file: BufferedReader) -> tuple[str, int]:
         raise UserError(_DAMAGED)
     file.seek(len(line) + 1)
     hashed.update(hashed.digest())
-    return hashed.hexdigest(), left
+    return hashed.hexdigest(), remaining
 
 
 def _arrays(summary: Summary) -> dict[str, NDArray[Any]]:
@@ -112,24 +112,24 @@ def _plain(array: NDArray[Any]) -> bytes:
     return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes()
 
 
-def _read_arrays(shapes: list[list[Any]], file: BufferedReader, left: int) -> dict[str, NDArray[Any]]:
-    """The arrays, each by itself, so that whoever needs one alone does not keep the others."""
+def _read_arrays(shapes: list[list[Any]], file: BufferedReader, remaining: int) -> dict[str, NDArray[Any]]:
+    """The arrays, each with its own memory, so that one can be kept without the others."""
     arrays = dict[str, NDArray[Any]]()
     for name, kind, length in shapes:
         dtype = np.dtype(str(kind))
-        if dtype.kind not in _KINDS or type(length) is not int or not 0 <= length * max(dtype.itemsize, 1) <= left:
+        if dtype.kind not in _KINDS or type(length) is not int or not 0 <= length * max(dtype.itemsize, 1) <= remaining:
             raise UserError(_DAMAGED)
         arrays[name] = np.empty(length, dtype)
-        left -= arrays[name].nbytes
+        remaining -= arrays[name].nbytes
         if file.readinto(arrays[name].view(np.uint8).data) != arrays[name].nbytes:
             raise UserError(_DAMAGED)
-    if left:
+    if remaining:
         raise UserError(_DAMAGED)
     return arrays
 
 
 def _summary(about: About, arrays: dict[str, NDArray[Any]]) -> Summary:
-    """A summary whose numbers all say something."""
+    """The validated summary of a header and its arrays."""
     columns = 3 + len(about.groups) + len(about.signals)
     summary = Summary(
         about,

@@ -1,4 +1,4 @@
-"""Ids of clusters as arrays: integers in order, then texts in order, as everything is drawn."""
+"""Ids of clusters as arrays: integers, then texts, each ascending. This is the order in which clusters are drawn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ids:
 
     @classmethod
     def union(cls, parts: Sequence[Ids]) -> Ids:
-        """All ids of several."""
+        """The ids that occur in any part."""
         kinds = {(len(part.numbers) > 0, len(part.texts) > 0) for part in parts if len(part)}
         if len(kinds) > 1:
             raise UserError(
@@ -48,13 +48,13 @@ class Ids:
     def __len__(self) -> int:
         return len(self.numbers) + len(self.texts)
 
-    def places(self, of: Ids) -> Indices:
-        """Where the ids of another are among these, which hold them all."""
-        numbers, texts = (np.searchsorted(getattr(self, name), getattr(of, name)) for name in _KINDS)
+    def indices(self, subset: Ids) -> Indices:
+        """The index here of each id of a subset of these ids."""
+        numbers, texts = (np.searchsorted(getattr(self, name), getattr(subset, name)) for name in _KINDS)
         return np.concatenate([numbers, texts + len(self.numbers)])
 
     def plain(self) -> tuple[ClusterId, ...]:
-        """As Python values."""
+        """The ids as Python values."""
         return (*self.numbers.tolist(), *(text.decode() for text in self.texts.tolist()))
 
     def __getitem__(self, index: int) -> ClusterId:
@@ -62,10 +62,10 @@ class Ids:
         return int(self.numbers[index]) if index < number else bytes(self.texts[index - number]).decode()
 
     def check(self) -> None:
-        """They are distinct and in order, as they were written."""
+        """Raise unless the ids are distinct, ascending and not empty."""
         for name in _KINDS:
-            held: Any = getattr(self, name)
-            if (held[1:] <= held[:-1]).any():
+            ids: Any = getattr(self, name)
+            if (ids[1:] <= ids[:-1]).any():
                 raise UserError("cluster ids are not in order")
         try:
             empty = not all(text.decode() for text in self.texts.tolist())

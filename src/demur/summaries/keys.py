@@ -1,4 +1,4 @@
-"""Rows of small whole numbers, grouped: each distinct row once, with how often it is there."""
+"""Distinct rows of small whole numbers, with their counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST, _SHORT = 2**62, 2**32
 def grouped(
     columns: Sequence[Code], sizes: Sequence[int], counts: Integers | None = None
 ) -> tuple[list[Code], Integers]:
-    """The distinct rows in ascending order, and how many of each there are; `sizes` are what columns count up to.
+    """The distinct rows in ascending order, and their counts; the numbers of a column are below its size.
 
     >>> [column.tolist() for column in grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3])[0]]
     [[0, 1], [0, 2]]
@@ -28,7 +28,7 @@ def grouped(
     different = math.prod(max(size, 1) for size in sizes)
     if different > _MOST:
         return _by_columns(columns, sizes, counts)
-    kind = np.uint32 if different <= _SHORT else np.int64  # which sort in half the time
+    kind = np.uint32 if different <= _SHORT else np.int64  # uint32 sorts in half the time
     key: Code = np.zeros(len(columns[0]), kind)
     for column, size in zip(columns, sizes, strict=True):
         key *= kind(size)
@@ -50,20 +50,20 @@ def grouped(
 
 
 def compact(column: Code, size: int) -> Code:
-    """Numbers below a size in as few bytes as hold them."""
+    """Numbers below `size`, in the narrowest type that holds them."""
     return column.astype(np.min_scalar_type(max(size - 1, 0)).newbyteorder("<"), copy=False)
 
 
 def _first(differs: NDArray[np.bool_]) -> Indices:
-    """Where a group begins, from where a row differs from the one before it."""
+    """The first index of each group, given where a row differs from the one before it."""
     return np.flatnonzero(np.append(True, differs))
 
 
 def _by_columns(columns: Sequence[Code], sizes: Sequence[int], counts: Integers | None) -> tuple[list[Code], Integers]:
-    """The same where no integer holds a row."""
+    """`grouped` for rows that do not fit into one integer."""
     order = np.lexsort([*reversed(columns)])
     ordered = [column[order] for column in columns]
     first = _first(np.logical_or.reduce([column[1:] != column[:-1] for column in ordered]))
     counted = np.ones(len(order), np.int64) if counts is None else counts[order]
-    kept = [compact(column[first], size) for column, size in zip(ordered, sizes, strict=True)]
-    return kept, np.add.reduceat(counted, first, dtype=np.int64)
+    distinct = [compact(column[first], size) for column, size in zip(ordered, sizes, strict=True)]
+    return distinct, np.add.reduceat(counted, first, dtype=np.int64)

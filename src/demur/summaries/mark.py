@@ -1,4 +1,4 @@
-"""How the file of a summary begins: what tells one from any other file, before anything else is imported."""
+"""The first bytes of a summary file, in a module of its own so that recognizing one imports nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MARK = b"demur summary "
 
 
 def is_summary(path: object) -> bool:
-    """Whether a file is a summary, by how it begins."""
+    """Whether a file is a summary, judged by its first bytes."""
     try:
         if not isinstance(path, (str, Path)) or not os.path.isfile(path):  # noqa: PTH113  (Path.is_file may raise)
             return False

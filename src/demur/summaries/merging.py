@@ -1,4 +1,4 @@
-"""Merging: a sum over entries that are alike, range of clusters by range, exact in any order."""
+"""Merging of summaries: counts of equal entries are added, one range of clusters at a time, exactly in any order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from demur.summaries.about import About, FailedAbout, GroupAbout, SignalAbout
 from demur.summaries.bins import binned, exponent_for, widest
 from demur.summaries.ids import Ids
 from demur.summaries.keys import Code, grouped
-from demur.summaries.summary import EXACT, Summary, counted, entry_sizes
+from demur.summaries.summary import EXACT, FIRST_VALUE, Summary, counted, entry_sizes
 from demur.types import Floats, Indices, Integers
 
-_RANGE = 1 << 20  # entries that are merged at a time
+_RANGE = 1 << 20  # entries merged at a time
 _ALIKE: dict[str, Callable[[About], Any]] = {
     "the noun": lambda about: about.noun,
     "whether rows are clusters of their own": lambda about: about.independent,
@@ -30,11 +30,11 @@ _ALIKE: dict[str, Callable[[About], Any]] = {
     "the instrument": lambda about: about.instrument and about.instrument.name,
     "the confidence": lambda about: about.confidence,
     "which signals are kept": lambda about: [
-        (each.name, each.probability, each.lower_is_surer) for each in about.signals
+        (signal.name, signal.probability, signal.lower_is_surer) for signal in about.signals
     ],
     "the number of bins": lambda about: about.most_bins,
     "which groups are told apart": lambda about: [
-        (each.name, each.column, each.cuts, each.file) for each in about.groups
+        (group.name, group.column, group.cuts, group.file) for group in about.groups
     ],
 }
 
@@ -44,7 +44,7 @@ def _largest(about: About) -> float | None:
 
 
 def merged(parts: Sequence[Summary], names: Sequence[object]) -> Summary:
-    """One summary of all units; `names` are what the parts are called in a message."""
+    """One summary of the units of all parts; `names` are those of the parts in messages."""
     check_alike([part.about for part in parts], names)
     if not any(len(part.ids) for part in parts):
         raise UserError(f"nothing to evaluate: no {parts[0].about.noun} succeeded in any part")
@@ -52,38 +52,38 @@ def merged(parts: Sequence[Summary], names: Sequence[object]) -> Summary:
         return parts[0]
     ids, failed = (Ids.union([getattr(part, name) for part in parts]) for name in ("ids", "failed"))
     about, values, losses, recoded = _common([*parts])
-    sizes = entry_sizes(about, len(ids), [len(each) for each in values.values()], len(losses))
-    places, digests = [ids.places(part.ids) for part in parts], np.zeros(len(ids), np.uint64)
-    for part, place in zip(parts, places, strict=True):
-        digests[place] += part.digests
+    sizes = entry_sizes(about, len(ids), [len(distinct) for distinct in values.values()], len(losses))
+    indices, digests = [ids.indices(part.ids) for part in parts], np.zeros(len(ids), np.uint64)
+    for part, index in zip(parts, indices, strict=True):
+        digests[index] += part.digests
     failed = _still_failed(ids, failed, about)
-    codes = [[place, *others] for place, others in zip(places, recoded, strict=True)]
-    pieces = [_piece(parts, codes, here, sizes) for here in _ranges(parts, places, len(ids))]
-    rows = [np.concatenate(each) for each in zip(*(piece for piece, _ in pieces), strict=True)]
+    codes = [[index, *others] for index, others in zip(indices, recoded, strict=True)]
+    pieces = [_piece(parts, codes, slices, sizes) for slices in _ranges(parts, indices, len(ids))]
+    columns = [np.concatenate(column) for column in zip(*(piece for piece, _ in pieces), strict=True)]
     total = np.concatenate([counted(count) for _, count in pieces])
-    return Summary(about, ids, digests, failed, values, losses, rows, counted(total))
+    return Summary(about, ids, digests, failed, values, losses, columns, counted(total))
 
 
 def _piece(
-    parts: Sequence[Summary], codes: Sequence[Sequence[Code]], here: Sequence[slice], sizes: Sequence[int]
+    parts: Sequence[Summary], codes: Sequence[Sequence[Code]], slices: Sequence[slice], sizes: Sequence[int]
 ) -> tuple[list[Code], Integers]:
-    """The entries of a range of clusters, of all parts together."""
+    """The merged entries of a range of clusters; `slices` are its entries in each part."""
     columns = [
         [code[column[rows]] for code, column in zip(recoded, part.columns, strict=True)]
-        for part, recoded, rows in zip(parts, codes, here, strict=True)
+        for part, recoded, rows in zip(parts, codes, slices, strict=True)
     ]
-    count = [part.count[rows].astype(np.int64) for part, rows in zip(parts, here, strict=True)]
-    return grouped([np.concatenate(each) for each in zip(*columns, strict=True)], sizes, np.concatenate(count))
+    count = [part.count[rows].astype(np.int64) for part, rows in zip(parts, slices, strict=True)]
+    return grouped([np.concatenate(column) for column in zip(*columns, strict=True)], sizes, np.concatenate(count))
 
 
 def check_alike(abouts: Sequence[About], names: Sequence[object]) -> None:
-    """Parts are of one kind, and none is given twice."""
+    """Raise unless the settings of all parts agree and no part occurs twice."""
     first = abouts[0]
     for about, name in zip(abouts, names, strict=True):
-        for what, of in _ALIKE.items():
-            if of(about) != of(first):
-                told = f"{shown(str(of(first)))} in {names[0]} and {shown(str(of(about)))} in {name}"
-                raise UserError(f"these cannot be merged: {what} differs, {told}")
+        for label, setting in _ALIKE.items():
+            if setting(about) != setting(first):
+                values = f"{shown(str(setting(first)))} in {names[0]} and {shown(str(setting(about)))} in {name}"
+                raise UserError(f"these cannot be merged: {label} differs, {values}")
     if twice := repeated(part for about in abouts for part in about.parts):
         holding = [str(name) for about, name in zip(abouts, names, strict=True) if twice[0] in about.parts]
         where = " and ".join(holding[:2]) if len(holding) > 1 else f"{holding[0]} twice"
@@ -91,19 +91,17 @@ def check_alike(abouts: Sequence[About], names: Sequence[object]) -> None:
 
 
 def _still_failed(ids: Ids, failed: Ids, about: About) -> Ids:
-    """The clusters that failed everywhere; where failed units are left out, a part may lack all units of a cluster."""
-    back = [np.isin(getattr(failed, kind), getattr(ids, kind)) for kind in ("numbers", "texts")]
-    if (
-        not (about.failed_units and about.failed_units.rule == "drop")
-        and (which := np.flatnonzero(np.append(*back))).size
-    ):
-        name = f"{about.noun} {shown(failed[int(which[0])])}"
+    """The clusters that failed in every part; a part may lack all units of a cluster if failed units are dropped."""
+    succeeded = [np.isin(getattr(failed, kind), getattr(ids, kind)) for kind in ("numbers", "texts")]
+    conflicts = np.flatnonzero(np.append(*succeeded))
+    if conflicts.size and not (about.failed_units and about.failed_units.rule == "drop"):
+        name = f"{about.noun} {shown(failed[int(conflicts[0])])}"
         raise UserError(f"{name} succeeded in one part and failed in another")
-    return Ids(failed.numbers[~back[0]], failed.texts[~back[1]])
+    return Ids(failed.numbers[~succeeded[0]], failed.texts[~succeeded[1]])
 
 
 def _common(parts: Sequence[Summary]) -> tuple[About, dict[str, Floats], Integers, list[list[Code]]]:
-    """What is said of all parts, the values that they have together, and what the numbers of each part become."""
+    """The header, signal values and losses of all parts together, and the new codes of each part's columns."""
     abouts, recoded = [part.about for part in parts], [list[Code]([np.arange(3)]) for _ in parts]
     groups = [
         _common_groups([about.groups[index] for about in abouts], recoded) for index in range(len(abouts[0].groups))
@@ -111,8 +109,8 @@ def _common(parts: Sequence[Summary]) -> tuple[About, dict[str, Floats], Integer
     signals, values = [], dict[str, Floats]()
     for index, signal in enumerate(abouts[0].signals):
         known = [part.values[signal.name] for part in parts]
-        said = [about.signals[index] for about in abouts]
-        exponent, values[signal.name] = _common_values(said, known, abouts[0].most_bins, recoded)
+        same = [about.signals[index] for about in abouts]
+        exponent, values[signal.name] = _common_values(same, known, abouts[0].most_bins, recoded)
         signals.append(signal.model_copy(update={"exponent": exponent}))
     divisor = math.lcm(*(about.loss.divisor for about in abouts))
     factors = [divisor // about.loss.divisor for about in abouts]
@@ -121,19 +119,19 @@ def _common(parts: Sequence[Summary]) -> tuple[About, dict[str, Floats], Integer
     losses = np.unique(np.concatenate(scaled))
     for codes, numerators in zip(recoded, scaled, strict=True):
         codes.append(np.searchsorted(losses, numerators) if len(numerators) else np.zeros(1, np.int64))
-    return _added(abouts, divisor, groups, signals), values, losses, recoded
+    return _common_about(abouts, divisor, groups, signals), values, losses, recoded
 
 
 def _check_exact(losses: Sequence[Integers], factors: Sequence[int]) -> None:
-    """That whole numbers hold the losses of all parts; a part with large ones and one with many decimals may not go."""
-    largest = max(int(np.abs(each).max(initial=0)) * factor for each, factor in zip(losses, factors, strict=True))
+    """Raise unless integers hold the losses of all parts: large losses and many decimals may not fit together."""
+    largest = max(int(np.abs(part).max(initial=0)) * factor for part, factor in zip(losses, factors, strict=True))
     if largest >= EXACT:
-        told = "no grid holds the largest loss and all decimals"
-        raise UserError(f"these cannot be merged: {told}; summarize them with --loss-digits 6")
+        reason = "no grid holds the largest loss and all decimals"
+        raise UserError(f"these cannot be merged: {reason}; summarize them with --loss-digits 6")
 
 
 def _common_groups(groups: Sequence[GroupAbout], recoded: Sequence[list[Code]]) -> GroupAbout:
-    """A grouping with the levels of all parts, in the order that one table would have them in."""
+    """A grouping with the levels of all parts, in the order that a single table would give them."""
     first = groups[0]
     levels = tuple(dict.fromkeys(level for group in groups for level in group.levels))
     if first.column is not None:
@@ -146,38 +144,39 @@ def _common_groups(groups: Sequence[GroupAbout], recoded: Sequence[list[Code]]) 
 def _common_values(
     signals: Sequence[SignalAbout], values: Sequence[Floats], most: int, recoded: Sequence[list[Code]]
 ) -> tuple[int | None, Floats]:
-    """The bins that all parts need together, and the values that there are in them."""
+    """The exponent of the bins that all parts need together, and the distinct values in them."""
     lower, exponent = signals[0].lower_is_surer, widest([signal.exponent for signal in signals])
     known = _in_bins(values, exponent, lower=lower)
     wider = exponent_for(np.unique(np.concatenate(known)), most, lower_is_surer=lower)
     known = _in_bins(known, wider, lower=lower)
     distinct = np.unique(np.concatenate(known))
     for codes, own in zip(recoded, known, strict=True):
-        codes.append(np.append([0, 1], np.searchsorted(distinct, own) + 2))
+        codes.append(np.append([0, 1], np.searchsorted(distinct, own) + FIRST_VALUE))
     return exponent if wider is None else wider, distinct
 
 
 def _in_bins(values: Sequence[Floats], exponent: int | None, *, lower: bool) -> list[Floats]:
-    return [each if exponent is None else binned(each, exponent, lower_is_surer=lower) for each in values]
+    return [part if exponent is None else binned(part, exponent, lower_is_surer=lower) for part in values]
 
 
-def _ranges(parts: Sequence[Summary], places: Sequence[Indices], clusters: int) -> Iterator[list[slice]]:
-    """Ranges of clusters with about as many entries each, as the entries of each part that are in them."""
-    held, ends = np.zeros(clusters, np.int64), []
-    for part, place in zip(parts, places, strict=True):
-        own = np.bincount(part.columns[0], minlength=len(place))
-        held[place] += own
+def _ranges(parts: Sequence[Summary], indices: Sequence[Indices], clusters: int) -> Iterator[list[slice]]:
+    """Ranges of clusters with similar numbers of entries: for each range, the slice of its entries in each part."""
+    entries, ends = np.zeros(clusters, np.int64), []
+    for part, index in zip(parts, indices, strict=True):
+        own = np.bincount(part.columns[0], minlength=len(index))
+        entries[index] += own
         ends.append(np.append(0, np.cumsum(own)))
-    number = np.cumsum(held) // _RANGE
+    number = np.cumsum(entries) // _RANGE
     borders = np.append(np.flatnonzero(np.diff(number, prepend=-1)), clusters)
     for first, last in pairwise(borders.tolist()):
         yield [
-            slice(*end[np.searchsorted(place, (first, last))].tolist()) for place, end in zip(places, ends, strict=True)
+            slice(*end[np.searchsorted(index, (first, last))].tolist())
+            for index, end in zip(indices, ends, strict=True)
         ]
 
 
-def _added(abouts: Sequence[About], divisor: int, groups: Sequence[Any], signals: Sequence[Any]) -> About:
-    """What is said of all parts together."""
+def _common_about(abouts: Sequence[About], divisor: int, groups: Sequence[Any], signals: Sequence[Any]) -> About:
+    """The header of all parts together."""
     first = abouts[0]
     failed: Counter[str] = Counter()
     for about in abouts:

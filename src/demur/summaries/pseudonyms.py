@@ -1,4 +1,4 @@
-"""Pseudonyms: ids of clusters as a site tells them to others, its name and a salted hash."""
+"""Pseudonyms: ids of clusters that a site may share, made of its name and a salted hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demur.summaries.ids import Ids
 from demur.summaries.summary import Summary
 
 _SITE = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
-_DIGITS = 32  # of 64: two of a billion ids are alike with a chance of 1 in 10²⁰
+_DIGITS = 32  # of 64: the chance that any two of a billion ids collide is 1 in 10²⁰
 _SHORTEST = 16
 
 
@@ -32,7 +32,7 @@ def read_salt(path: str | Path) -> bytes:
 
 
 def pseudonym(name: ClusterId, site: str, salt: bytes) -> str:
-    """The site, and HMAC-SHA-256 of the id under the salt: 32 hexadecimal digits of it.
+    """The site, a colon, and the first 32 hexadecimal digits of HMAC-SHA-256 of the id under the salt.
 
     >>> pseudonym("p17", "bergen", b"sixteen bytes or more")
     'bergen:51fc27261cd0afd0f522d4a1da5c64a5'
@@ -41,7 +41,7 @@ def pseudonym(name: ClusterId, site: str, salt: bytes) -> str:
 
 
 def salted(summary: Summary, site: str, salt: bytes) -> Summary:
-    """The same counts under pseudonyms. All ids of a site begin alike, so none of another site is between them."""
+    """The summary under pseudonyms. They begin with the site, so in sorted order those of a site are consecutive."""
     if not _SITE.fullmatch(site):
         raise UserError(f"site {literal(site)}, expected letters, digits, and . _ - between them")
     if summary.about.sites:

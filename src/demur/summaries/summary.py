@@ -1,4 +1,4 @@
-"""A summary: how many units of each cluster are alike in all that is known of them."""
+"""A summary: for each cluster, the number of units that are equal in state, groups, signals and loss."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ EXACT = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a summary is to keep: the signals that the confidences are made of, and how many values of each at most."""
+class SummaryOptions:
+    """The signals to keep, the largest number of distinct values of each, and the rounding of losses."""
 
     confidence: str
     signals: Sequence[str]
@@ -49,9 +49,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """Entries in ascending order: a cluster, a state, groups, signals and a loss, each as a number, and a count.
+    """Entries in ascending order: codes of cluster, state, groups, signals and loss, and a count.
 
-    `values` are the different values of each signal, ascending, and `losses` those of the numerators.
+    `values` are the distinct values of each signal, ascending, and `losses` the distinct numerators.
     """
 
     about: About
@@ -64,46 +64,44 @@ class Summary:
     count: Code
 
     @classmethod
-    def of(cls, items: Items, losses: Losses, wanted: Kept, part: str) -> Summary:
-        """Of one part; `losses` are those of its items, and `part` is the hash of its bytes."""
-        losses = _whole(losses, wanted.loss_digits)
-        signals = {name: _signal(items, name, wanted) for name in wanted.signals}
-        kept, coded = (
-            {name: values for name, (_, values, _) in signals.items()},
-            [code for *_, code in signals.values()],
-        )
+    def of(cls, items: Items, losses: Losses, options: SummaryOptions, part: str) -> Summary:
+        """The summary of one part; `losses` are those of its items, and `part` is the hash of its bytes."""
+        losses = _whole(losses, options.loss_digits)
+        signals = {name: _signal(items, name, options) for name in options.signals}
+        values = {name: distinct for name, (_, distinct, _) in signals.items()}
+        codes = [code for *_, code in signals.values()]
         numerators = np.unique(losses.numerators[items.answered])
         loss = np.searchsorted(numerators, losses.numerators).clip(0, max(len(numerators) - 1, 0))
         state = np.where(items.answered, ANSWERED, np.where(items.nan_answer, ABSTAINED_NAN, ABSTAINED))
         groups = [grouping.index for grouping in items.groups.values()]
-        about = _about(items, losses, wanted, part, [about for about, *_ in signals.values()])
-        columns = [items.cluster, state, *groups, *coded, np.where(items.answered, loss, 0)]
+        about = _about(items, losses, options, part, [about for about, *_ in signals.values()])
+        columns = [items.cluster, state, *groups, *codes, np.where(items.answered, loss, 0)]
         ids = Ids.of(items.cluster_ids)
-        sizes = entry_sizes(about, len(ids), [len(each) for each in kept.values()], len(numerators))
+        sizes = entry_sizes(about, len(ids), [len(distinct) for distinct in values.values()], len(numerators))
         rows, count = grouped(columns, sizes)
-        return cls(about, ids, truth_digests(items), Ids.of(items.failed), kept, numerators, rows, counted(count))
+        return cls(about, ids, truth_digests(items), Ids.of(items.failed), values, numerators, rows, counted(count))
 
     @property
     def sizes(self) -> list[int]:
-        """How many different numbers each column of the entries may hold."""
-        return entry_sizes(self.about, len(self.ids), [len(each) for each in self.values.values()], len(self.losses))
+        """The number of codes of each column of the entries."""
+        return entry_sizes(self.about, len(self.ids), [*map(len, self.values.values())], len(self.losses))
 
     def of_clusters(self, first: int, end: int) -> Summary:
-        """The part of it that is about some clusters that follow each other; of none, what is said of all."""
+        """The summary of the clusters from `first` to `end`, with the same header, values and losses."""
         rows = slice(*np.searchsorted(self.columns[0], (first, end)).tolist())
         cluster, *others = (column[rows] for column in self.columns)
-        numbers, size = len(self.ids.numbers), len(self.ids.numbers)
-        ids = Ids(self.ids.numbers[first:end], self.ids.texts[max(first - size, 0) : max(end - numbers, 0)])
+        numbers = len(self.ids.numbers)
+        ids = Ids(self.ids.numbers[first:end], self.ids.texts[max(first - numbers, 0) : max(end - numbers, 0)])
         moved = cluster.astype(np.int64) - first
         return replace(self, ids=ids, digests=self.digests[first:end], columns=[moved, *others], count=self.count[rows])
 
     @property
     def units(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return int(self.count.sum(dtype=np.int64))
 
     def check(self) -> None:
-        """That it holds together, whoever wrote it."""
+        """Raise unless the arrays are consistent: the file may not have been written by demur."""
         for ids in (self.ids, self.failed):
             ids.check()
         lengths = {len(self.count), *map(len, self.columns)}
@@ -125,7 +123,7 @@ class Summary:
             raise UserError("its numbers do not hold together; summarize its parts anew")
 
     def facts(self, source: Source | None = None) -> Items:
-        """The facts, unless nothing succeeded, as may be in one part of several."""
+        """The facts; raises if no unit succeeded, which is allowed in one part of several."""
         if not len(self.count):
             raise UserError(f"nothing to evaluate: no {self.about.noun} succeeded ({len(self.failed)} failed)")
         return self.items(source)
@@ -133,40 +131,39 @@ class Summary:
     def items(self, source: Source | None = None) -> Items:
         """The facts, a row for each entry."""
         about, size = self.about, len(self.count)
-        cluster, state, *others, loss = self.columns
+        cluster, state, *others, loss_code = self.columns
         groups, signals = others[: len(about.groups)], others[len(about.groups) :]
-        # As narrow as in the file, and zeros that take no memory: entries may be tens of millions.
-        answered, nothing = state == ANSWERED, np.broadcast_to(np.int64(0), size)
+        # Types as narrow as in the file, and zeros that take no memory: there may be tens of millions of entries.
+        answered, zeros = state == ANSWERED, np.broadcast_to(np.int64(0), size)
+        columns = {
+            signal.name: _CodedColumn(self.values[signal.name], code)
+            for signal, code in zip(about.signals, signals, strict=True)
+        }
         levels = np.append(self.losses, 0)
-        numerators = levels.astype(np.min_scalar_type(~np.abs(levels).max()))[loss]
+        numerators = levels.astype(np.min_scalar_type(~np.abs(levels).max()))[loss_code]
         numerators[~answered] = 0
-        how, failed = about.loss, about.failed_units
+        loss, failed = about.loss, about.failed_units
         return Items(
             cluster_ids=self.ids.plain(),
             failed=self.failed.plain(),
             item_names=(_ITEM,),
             cluster=cluster,
-            item=nothing,
-            truth=nothing,
-            answer=nothing,
+            item=zeros,
+            truth=zeros,
+            answer=zeros,
             answered=answered,
             nan_answer=state == ABSTAINED_NAN,
-            signals=MappingProxyType(
-                {
-                    each.name: _CodedColumn(self.values[each.name], code)
-                    for each, code in zip(about.signals, signals, strict=True)
-                }
-            ),
+            signals=MappingProxyType(columns),
             instrument=Instrument(**dict(about.instrument)) if about.instrument else None,
             noun=about.noun,
             source=source,
-            losses=Losses(numerators, how.divisor, how.largest, how.definition, not how.rounded, how.name),
+            losses=Losses(numerators, loss.divisor, loss.largest, loss.definition, not loss.rounded, loss.name),
             independent=about.independent,
             ignored_answers=about.ignored_answers,
             failed_units=FailedUnits(failed.rule, counted=failed.by_cause) if failed else None,
-            groups={each.name: _grouping(each, code) for each, code in zip(about.groups, groups, strict=True)},
+            groups={group.name: _grouping(group, code) for group, code in zip(about.groups, groups, strict=True)},
             repeats=Repeats("units", self.units, 0) if about.repeated else None,
-            probabilities=tuple(each.name for each in about.signals if each.probability),
+            probabilities=tuple(signal.name for signal in about.signals if signal.probability),
             numbered=about.numbered,
             count=self.count,
             summary=self.about,
@@ -175,8 +172,8 @@ class Summary:
 
 
 def entry_sizes(about: About, clusters: int, values: Sequence[int], losses: int) -> list[int]:
-    """How many different numbers each column of the entries may hold."""
-    groups = [len(each.levels) for each in about.groups]
+    """The number of codes of each column of the entries."""
+    groups = [len(group.levels) for group in about.groups]
     return [clusters, 3, *groups, *(number + FIRST_VALUE for number in values), max(losses, 1)]
 
 
@@ -185,7 +182,7 @@ def _ascending(values: Code, kind: str) -> bool:
 
 
 def counted(count: Integers) -> Code:
-    """Counts in as few bytes as hold them."""
+    """Counts in the narrowest type that holds them."""
     return compact(count, int(count.max(initial=0)) + 1)
 
 
@@ -205,25 +202,25 @@ def _whole(losses: Losses, digits: int | None) -> Losses:
     return Losses(numerators.astype(np.int64), grid, largest, losses.definition, exact=False)
 
 
-def _signal(items: Items, name: str, wanted: Kept) -> tuple[SignalAbout, Floats, Code]:
-    """What is said of a signal, its different values, and the number of each unit's; of abstentions it is null."""
-    column, lower = items.signals.get(name), name in wanted.lower_is_surer
+def _signal(items: Items, name: str, options: SummaryOptions) -> tuple[SignalAbout, Floats, Code]:
+    """The description of a signal, its distinct values, and the code of each unit (null for abstentions)."""
+    column, lower = items.signals.get(name), name in options.lower_is_surer
     if column is None:
         column = Column(np.full(len(items), np.nan), np.full(len(items), State.MISSING, np.uint8))
     numbers = items.answered & column.is_(State.NUMBER)
-    taken = column.values if numbers.all() else column.values[numbers]
-    values = np.unique(taken) + 0.0
-    exponent = exponent_for(values, wanted.most_bins, lower_is_surer=lower)
+    numeric = column.values if numbers.all() else column.values[numbers]
+    values = np.unique(numeric) + 0.0
+    exponent = exponent_for(values, options.most_bins, lower_is_surer=lower)
     if exponent is not None:
-        taken = binned(taken, exponent, lower_is_surer=lower)
-        values = np.unique(taken)
+        numeric = binned(numeric, exponent, lower_is_surer=lower)
+        values = np.unique(numeric)
     codes = np.where(items.answered & column.is_(State.MISSING), _MISSING, _NULL)
-    codes[numbers] = np.searchsorted(values, taken) + FIRST_VALUE
-    said = SignalAbout(name=name, probability=name in items.probabilities, lower_is_surer=lower, exponent=exponent)
-    return said, values, codes
+    codes[numbers] = np.searchsorted(values, numeric) + FIRST_VALUE
+    about = SignalAbout(name=name, probability=name in items.probabilities, lower_is_surer=lower, exponent=exponent)
+    return about, values, codes
 
 
-def _about(items: Items, losses: Losses, wanted: Kept, part: str, signals: Sequence[SignalAbout]) -> About:
+def _about(items: Items, losses: Losses, options: SummaryOptions, part: str, signals: Sequence[SignalAbout]) -> About:
     instrument, failed = items.instrument, items.failed_units
     return About(
         noun=items.noun,
@@ -234,7 +231,7 @@ def _about(items: Items, losses: Losses, wanted: Kept, part: str, signals: Seque
             definition=losses.definition,
             divisor=losses.divisor,
             largest=None if losses.largest is None else int(losses.largest),
-            digits=wanted.loss_digits,
+            digits=options.loss_digits,
             rounded=not losses.exact,
         ),
         instrument=InstrumentAbout(
@@ -242,9 +239,9 @@ def _about(items: Items, losses: Losses, wanted: Kept, part: str, signals: Seque
         )
         if instrument
         else None,
-        confidence=wanted.confidence,
+        confidence=options.confidence,
         signals=tuple(signals),
-        most_bins=wanted.most_bins,
+        most_bins=options.most_bins,
         groups=tuple(_group(name, grouping) for name, grouping in items.groups.items()),
         ignored_answers=items.ignored_answers,
         repeated=items.repeats is not None,
@@ -263,7 +260,7 @@ def _group(name: str, grouping: Grouping) -> GroupAbout:
 
 
 class _CodedColumn(Column):
-    """A column that keeps the codes of its cells, and makes the cells when it is asked for them."""
+    """A column stored as codes, whose cells are decoded on access."""
 
     __slots__ = ("codes", "levels")
     codes: Code
@@ -280,7 +277,7 @@ class _CodedColumn(Column):
 
     @property
     def state(self) -> NDArray[np.uint8]:
-        """What each cell holds; the first codes are numbered as states are."""
+        """The state of each cell; the first codes equal those of the states."""
         return np.asarray(np.minimum(self.codes, State.NUMBER), np.uint8)
 
 

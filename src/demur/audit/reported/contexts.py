@@ -44,7 +44,7 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
     "aggregated": dict.fromkeys(("aggregated", "aggregate", "across_folds"), True),
 }
-_SAY_NOTHING = spelled(
+_UNINFORMATIVE = spelled(
     {
         "wrapper": "metrics results systems summary overall counts queries runs modes",
         "topic": "ranking retrieval detection no_evidence calibration dynamic_k selection population interpretation "
@@ -77,9 +77,9 @@ _LONGEST_NUMBER = 60
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a name above a figure can be one of: systems by all they are called, confidences, criteria, folds, tools.
+    """The names that may occur in the path of a figure: systems by alias, confidences, criteria, folds and tools.
 
-    An area that does not say where it is cut is cut at the usual coverage, if there is one.
+    An area without a coverage is cut at `usual_coverage`, unless that is None.
     """
 
     systems: Mapping[str, str]
@@ -151,9 +151,9 @@ class Context:
             return {"confidence": name}
         if plain.startswith("fold") and self.fold is None and (fold := known.member(name, "fold")) is not None:
             return {"fold": fold}
-        said = [(attribute, words[plain]) for attribute, words in _WORDS.items() if plain in words]
-        said += [("convention", name)] if name in known.conventions else []
-        return dict([(name, meaning) for name, meaning in said if (getattr(self, name) or meaning) == meaning][:1])
+        meanings = [(attribute, words[plain]) for attribute, words in _WORDS.items() if plain in words]
+        meanings += [("convention", name)] if name in known.conventions else []
+        return dict([(field, value) for field, value in meanings if (getattr(self, field) or value) == value][:1])
 
     def _part(self, plain: str, known: Known) -> Context | None:
         """The context for a name that repeats the figure above it, or denotes its achieved coverage."""
@@ -183,10 +183,10 @@ class Context:
 
 
 def context_of(path: Path, known: Known) -> Context:
-    """What a path says, from the outermost name to the figure's own."""
+    """The context of a path, read from the outermost name to the figure's own."""
     context = Context()
     for name in path[:-1]:
-        if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
+        if plain_name(name) not in _UNINFORMATIVE or known.system(name) is not None:
             context = context.within(name, known)
     is_open = not (context.quantity or context.stem or context.group)
     if is_open and quantity_named(split_affixes(path[-1])[1]):  # a system may have the name of a quantity

@@ -139,8 +139,8 @@ class RunAudit(Audit):
     def expected(self, context: Context) -> Expected:
         """The value that the data give for a figure; intervals and errors have a band of Monte-Carlo error."""
         if context.draws is None:
-            asked = context.convention if context.minus is None else ""
-            ends = tools.range_of_tool(asked, context.quantity, self._rows(context)) if asked in tools.KNOWN else None
+            tool = context.convention if context.minus is None else ""
+            ends = tools.range_of_tool(tool, context.quantity, self._rows(context)) if tool in tools.KNOWN else None
             return replace(super().expected(context), band=ends, within=tools.OVER_TIES if ends else "")
         drawn = [figure for figure in self.figures if figure.context.draws and figure.context.quantity]
         wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
@@ -159,7 +159,7 @@ class RunAudit(Audit):
     def _drawn(
         self, context: Context, wanted: frozenset[ReportedQuantity]
     ) -> dict[ReportedQuantity, list[float | None]]:
-        """Figures in each replicate of our own."""
+        """The wanted quantities in each replicate that the audit draws."""
         sides = []
         for side in (replace(context, system=name) for name in (context.system, context.minus) if name):
             rows, single = self._rows(side), context.convention == _SINGLE_UNITS
@@ -258,9 +258,10 @@ class RunAudit(Audit):
             ranked_by = self._usual_confidence(system)
         loss = stated_loss(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
         tool = context.convention or self._stated.get("convention", "")
-        whose = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
-        named: dict[str, Any] = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
-        return replace(context, system=system, minus=self._sides[0] if context.difference else None, **named)
+        convention = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
+        minus = self._sides[0] if context.difference else None
+        context = replace(context, system=system, minus=minus, confidence=ranked_by, loss=loss)
+        return replace(context, convention=convention, shared=self._paired)
 
     def _usual_confidence(self, system: str) -> str:
         """The default confidence of a run: the first variant it serves, the only signal of a table, or else llm."""

@@ -1,4 +1,4 @@
-"""Figures of other tools: what each would report of the same rows, and its name."""
+"""Figures as other tools define them: their values on the same rows, and their names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ERRORS = "zero_one"
 
 
 def number_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit], ties: str = "") -> float | None:
-    """What a tool gives for a figure of these rows, or under another order of equal confidences."""
+    """The value of a tool's figure on these rows; `ties` replaces its order of equal confidences."""
     if name in _ABSTENTIONS:
         worst = max((row.loss for row in rows if row.loss is not None), default=Fraction(0))
         rows = with_abstentions(rows, worst if name == _AS_WORST else Fraction(0))
@@ -81,7 +81,7 @@ def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context]
 
 
 def stated(line: str) -> dict[str, str]:
-    """What a signature says of every figure: whose definition, under which loss, ranked by what; a name, the first."""
+    """The convention, loss and confidence that a signature states; the name of a tool states the convention alone."""
     name, keys = convention_of(line)
     if name == line:
         return {"convention": "" if name == OURS else name}
@@ -90,5 +90,5 @@ def stated(line: str) -> dict[str, str]:
     if scale_of(name, keys) != 1:
         scales = f"--signature has x:{keys['x']}, and the numbers of {name} have x:{CONVENTIONS[name]['x']}"
         raise UserError(f"{scales}: give that, and a figure on another scale is told to be on it")
-    told = {"convention": "" if name == OURS else name, "loss": keys["loss"].partition(".")[0]}
-    return told if keys["conf"] == MANY else {**told, "confidence": keys["conf"]}
+    fields = {"convention": "" if name == OURS else name, "loss": keys["loss"].partition(".")[0]}
+    return fields if keys["conf"] == MANY else {**fields, "confidence": keys["conf"]}
