@@ -103,7 +103,7 @@ class Tiles:
 class ReachedByKernel:
     """The first plateaus with at least so many answers, as the kernel found them."""
 
-    place: Indices
+    index: Indices
     count: Floats
     loss_sum: Floats
 
