@@ -29,15 +29,15 @@ INTERVALS = {
 class Estimate:
     """A number with its identity, its standard error and its intervals.
 
-    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested`
-    one more that was requested, `simultaneous` one that holds for all differences that can favour a system at once. All
-    are None where the number is undefined, where more than half the replicates lack it, and where no answer has a loss;
-    there areas have an `upper_bound` (95 %, one-sided). `at` is the coverage, or the false positive rate, that is
-    achieved, and `threshold` the confidence at which it is. `other_threshold_rate`
-    is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
-    a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
-    side of 0. `spread` is the standard deviation over the levels a mean is over. Of another tool's number, `over_ties`
-    are the least and the largest over all orders of equal confidences, None where some leave it undefined.
+    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one whose coverage was measured, `requested`
+    an additional one that the caller chose, `simultaneous` one that holds for all differences that can favour a system
+    at once. All are None where the number is undefined, where more than half the replicates lack it, and where no
+    answer has a loss; there areas have an `upper_bound` (95 %, one-sided). `at` is the achieved coverage or false
+    positive rate, and `threshold` the confidence that achieves it. `other_threshold_rate` is the share of replicates
+    with another threshold, `short_domain_rate` the share of those that end before the coverage of a cut area. Of a
+    difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either side of 0.
+    `spread` is the standard deviation of the levels that a mean averages. Of another tool's number, `over_ties` are the
+    least and the largest over all orders of equal confidences, None where some leave it undefined.
     """
 
     key: Key
@@ -174,7 +174,7 @@ class Estimates(Sequence[Estimate], Tabular):
 
 
 def label(key: Key) -> str:
-    """A key as a line of text shows it."""
+    """A key as one line of text."""
     group = None
     if key.group is not None:
         over = "" if Measure.of(key.quantity).quantity.of == "groups" else "mean"

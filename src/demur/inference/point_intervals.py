@@ -1,4 +1,4 @@
-"""Intervals of the risk at every operating point, as at fixed thresholds: `Ratio.interval` for many points at once."""
+"""Intervals of the risk at every operating point, its threshold taken as fixed: `Ratio.interval` for many points."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _MOST_CELLS = 1 << 22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """What the clusters hold at each operating point: how many answer, the most answers of one, and influences.
+    """Sums over clusters at each operating point.
 
-    An influence of a cluster on the risk there is summed squared, and to the fourth power.
+    `clusters` is the number of clusters with accepted answers, `largest` the most answers of one cluster, `squares` and
+    `fourths` the sums of the second and fourth powers of the influences on the risk.
     """
 
     clusters: Floats
@@ -36,7 +37,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moments:
-    """What the interval of a ratio ΣL/ΣA depends on, one number per operating point."""
+    """The statistics that determine the interval of a ratio ΣL/ΣA, one number per operating point."""
 
     risk: Floats
     clusters: Floats
@@ -62,31 +63,31 @@ def intervals_at_points(view: CurveView) -> tuple[Floats, Floats] | None:
 
 
 def _spread(view: CurveView) -> Spread:
-    """A block of operating points at a time, from what each cluster holds up to each of them."""
+    """Sums over clusters at each operating point, computed for a block of points at a time."""
     curve, entries, clusters, parts = view.curve, view.table.plateaus, view.table.clusters, []
     held, most = np.zeros((2, clusters, 1)), min(_BLOCK, max(_MOST_CELLS // clusters, 1))
     for start in range(0, len(curve), most):
         points = slice(start, min(start + most, len(curve)))
         held = held_at(entries, points, view.table.divisor, held[:, :, -1])
-        once = influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
+        squared = influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
         accepted = held[0]
-        fourths = cluster_sums(once * once)
-        parts.append(((accepted > 0).sum(axis=0), accepted.max(axis=0), cluster_sums(once), fourths))
+        fourths = cluster_sums(squared * squared)
+        parts.append(((accepted > 0).sum(axis=0), accepted.max(axis=0), cluster_sums(squared), fourths))
     return Spread(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def held_at(entries: Entries, points: slice, divisor: int, before: Floats) -> Floats:
-    """The answers and losses of each cluster (a row) up to each of some points, from those `before` the first."""
+    """Answers and losses of each cluster (rows) up to each point (columns), given those `before` the first point."""
     held = np.zeros((2, entries.clusters, points.stop - points.start))
     step, cluster, count, loss = entries.between(points.start, points.stop)
-    place = cluster, step - points.start
-    held[0][place], held[1][place] = count, loss / divisor
+    cells = cluster, step - points.start
+    held[0][cells], held[1][cells] = count, loss / divisor
     held[:, :, 0] += before
     return np.cumsum(held, axis=2)
 
 
 def influences_at(held: Floats, risk: Floats, count: NDArray[Any]) -> Floats:
-    """Influences of the clusters (a row each) on the risk at each point."""
+    """Influences of the clusters (rows) on the risk at each point (columns)."""
     accepted, loss = held
     return np.asarray((loss - risk * accepted) / count)
 
@@ -96,13 +97,13 @@ def _moments(at: Spread, curve: Curve) -> _Moments:
     spread = at.fourths - squares**2 / clusters
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where(spread > 0, np.minimum(clusters - 1, 2 * squares**2 / spread), clusters - 1)
-    std_error = np.sqrt(squares * clusters / np.maximum(clusters - 1, 1))  # of one cluster nothing is told
+    std_error = np.sqrt(squares * clusters / np.maximum(clusters - 1, 1))  # one cluster has no standard error
     largest = at.largest * clusters / curve.points.count
     return _Moments(curve.selective_risk, clusters, largest, std_error, np.maximum(degrees, 1))
 
 
 def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats, Floats]:
-    """Ends on the logit scale of the largest loss, on the log scale if that is unknown, plain for negative losses."""
+    """Low and high ends, on the logit scale of the largest loss or on a log scale; plain if losses are negative."""
     reach = t_quantiles((1 + LEVEL) / 2, at.degrees) * at.std_error
     constant = at.std_error <= NOTHING * np.abs(at.risk)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -27,7 +27,7 @@ def t_tails(t: float, degrees: float) -> float:
     # x^a·(1 − x)^b for x = 1/(1 + ratio), a = degrees/2, b = ½; log1p keeps its digits where x is nearly 1.
     log_power = (math.log(ratio) - (degrees + 1) * math.log1p(ratio)) / 2
     scale = math.exp(_log_gamma_ratio(degrees / 2) - math.log(math.pi) / 2 + log_power)
-    if inside > (degrees / 2 + 1) / (degrees / 2 + _HALF + 2):  # its fraction converges fast on the other side only
+    if inside > (degrees / 2 + 1) / (degrees / 2 + _HALF + 2):  # only the complement converges fast
         return 1.0 - scale * _beta_fraction(_HALF, degrees / 2, ratio / (1 + ratio))
     return scale * _beta_fraction(degrees / 2, _HALF, inside)
 
@@ -40,7 +40,7 @@ def t_quantile(probability: float, degrees: float) -> float:
     (2.021075, 3.574655)
     """
     tails = 2 * (1 - probability)
-    # It falls with the degrees, and the whole numbers beside them come up again and again.
+    # Quantiles fall with the degrees, and brackets of whole degrees are often in the cache.
     low, high = _bracket(tails, max(math.floor(degrees), 1))
     if degrees < 1 or _bracket(tails, math.ceil(degrees)) != (low, high):
         low, high = _bracket(tails, degrees)
@@ -56,7 +56,7 @@ def t_quantile(probability: float, degrees: float) -> float:
 
 @lru_cache
 def _bracket(tails: float, degrees: float) -> tuple[float, float]:
-    """Two numbers around the quantile: powers of 2, or 0; then halves, while Newton's method leaves what is between."""
+    """Bounds of the quantile: powers of 2, or 0, bisected until a Newton step from the middle stays between them."""
     low, high = 0.0, 1.0
     while t_tails(high, degrees) > tails:
         low, high = high, 2 * high
@@ -69,7 +69,7 @@ def _bracket(tails: float, degrees: float) -> tuple[float, float]:
 
 
 def _newton(t: float, tails: float, degrees: float, bracket: tuple[float, float]) -> tuple[tuple[float, float], float]:
-    """The side of t that the quantile is on, and a step towards it."""
+    """The part of the bracket, below or above t, that contains the quantile, and t after a Newton step."""
     excess = t_tails(t, degrees) - tails
     log_scale = _log_gamma_ratio(degrees / 2) - math.log(degrees * math.pi) / 2
     density = math.exp(log_scale - (degrees + 1) / 2 * math.log1p(t * t / degrees))
@@ -126,13 +126,13 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     c, d = 1.0, 1 / _away_from_0(1 - both * x / (a + 1))
     fraction = d
     for m in range(1, 10_000):
-        place = a + 2 * m
-        term = m * (b - m) * x / ((place - 1) * place)  # its two steps are written out: a loop takes half as long again
+        even = a + 2 * m
+        term = m * (b - m) * x / ((even - 1) * even)  # both steps are unrolled: a loop takes half as long again
         d, c = 1 + term * d, 1 + term / c
         d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
         c = _TINY if -_TINY <= c <= _TINY else c
         fraction *= c * d
-        term = -(a + m) * (both + m) * x / (place * (place + 1))
+        term = -(a + m) * (both + m) * x / (even * (even + 1))
         d, c = 1 + term * d, 1 + term / c
         d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
         c = _TINY if -_TINY <= c <= _TINY else c

@@ -1,7 +1,7 @@
 """Costs: what errors and abstentions cost together, at every price of an abstention.
 
-An answer costs its loss as a share of the largest loss there can be; an abstention, and an answer that the threshold
-declines, cost the price a. As a grows, the cheapest operating point moves along the lower convex hull of coverage and
+An accepted answer costs its loss as a share of the largest possible loss; an abstention, and an answer below the
+threshold, cost the price a. As a grows, the cheapest operating point moves along the lower convex hull of coverage and
 generalized risk, from declining everything to answering everything.
 """
 
@@ -27,7 +27,7 @@ _WRITTEN = re.compile(r"[01](\.[0-9]{0,30})?|\.[0-9]{1,30}|[0-9]{1,12}[:/][1-9][
 
 
 def price_of(value: str | float | Fraction | Decimal) -> Fraction:
-    """The price of an abstention, in largest losses, exactly as it is typed: 0.1, 1/10, or 1:10 for one in ten.
+    """The price of an abstention as an exact share of the largest loss, from text such as 0.1, 1/10 or 1:10.
 
     >>> price_of("0.1"), price_of("1:10"), price_of(0.1)
     (Fraction(1, 10), Fraction(1, 10), Fraction(1, 10))
@@ -44,7 +44,7 @@ def price_of(value: str | float | Fraction | Decimal) -> Fraction:
 class CostPoint:
     """An operating point for costs: coverage, and generalized risk in units of the largest loss (`lost`).
 
-    The threshold is None where everything is declined.
+    The threshold is None if everything is declined.
     """
 
     coverage: Fraction
@@ -58,7 +58,7 @@ class CostPoint:
 
 @dataclass(frozen=True, slots=True)
 class CostOptimum:
-    """The cheapest operating point at a price; threshold and risk are None where that is declining everything.
+    """The cheapest operating point at a price; threshold and risk are None if everything is declined.
 
     The risk is the mean loss of the accepted answers; the cost per unit is relative to the largest loss.
     """
@@ -98,20 +98,20 @@ class CostEnvelope:
 
     @cached_property
     def switches(self) -> tuple[Fraction, ...]:
-        """The price from which on each point except the first is the cheapest."""
+        """The price at which each point, from the second on, becomes the cheapest."""
         return tuple((b.lost - a.lost) / (b.coverage - a.coverage) for a, b in pairwise(self.points))
 
     def best(self, price: Fraction) -> CostPoint:
-        """The cheapest point; of equals the one that answers most."""
+        """The cheapest point at a price; of several, the one with the largest coverage."""
         return self.points[sum(switch <= price for switch in self.switches)]
 
     def cost(self, price: Fraction) -> Fraction:
-        """The lowest cost of a unit."""
+        """The lowest mean cost of a unit at a price."""
         return self.best(price).cost(price)
 
     @cached_property
     def area(self) -> Fraction:
-        """The lowest cost accumulated over every price from 0 to 1."""
+        """The integral of the lowest cost over the prices from 0 to 1."""
         zero, one = Fraction(0), Fraction(1)
         total, ends = zero, [zero, *(min(max(price, zero), one) for price in self.switches)]
         for point, low, high in zip(self.points, ends, [*ends[1:], one], strict=True):
@@ -140,7 +140,7 @@ def cost_optimal(curve: Curve, price: str | float | Fraction) -> CostOptimum:
 
 
 def price_text(price: Fraction) -> str:
-    """A price as a decimal if it is one, otherwise as a fraction.
+    """A price as a decimal if that is exact, otherwise as a fraction.
 
     >>> price_text(price_of("1:10")), price_text(price_of("1:3"))
     ('0.1', '1/3')
@@ -153,7 +153,7 @@ def price_text(price: Fraction) -> str:
 
 
 def cheapest_plateau(count: Floats, loss_sum: Floats, price: Fraction, largest: float) -> int:
-    """The plateau up to which accepting answers has the lowest cost, -1 for none; of equals the last.
+    """The plateau up to which accepting answers has the lowest cost, -1 for none; of several, the last.
 
     The sums are cumulative, and an empty plateau repeats those before it.
     """
@@ -161,14 +161,14 @@ def cheapest_plateau(count: Floats, loss_sum: Floats, price: Fraction, largest: 
     sums = [Fraction(value) for value in loss_sum[nonempty].tolist()]
     cheapest, lowest = -1, Fraction(0)
     for index in lower_hull_of_sums(count[nonempty].astype(np.int64), loss_sum[nonempty]).tolist():
-        paid = sums[index] / Fraction(largest) - price * int(count[nonempty[index]])
-        if paid <= lowest:
-            cheapest, lowest = int(nonempty[index]), paid
+        cost = sums[index] / Fraction(largest) - price * int(count[nonempty[index]])
+        if cost <= lowest:
+            cheapest, lowest = int(nonempty[index]), cost
     return cheapest
 
 
 def _points(
-    curve: Curve, points: CurvePoints, chosen: range | list[int], *, thresholds: bool = True
+    curve: Curve, points: CurvePoints, vertices: range | list[int], *, thresholds: bool = True
 ) -> tuple[CostPoint, ...]:
     units, scale = max(curve.units, 1), _scale(curve)
     return (
@@ -179,7 +179,7 @@ def _points(
                 Fraction(points.loss_sum[index].item()) / (units * scale),
                 float(curve.threshold[index]) if thresholds else None,
             )
-            for index in chosen
+            for index in vertices
         ),
     )
 

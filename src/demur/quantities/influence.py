@@ -1,9 +1,9 @@
 """Influence functions: how much each cluster moves a number of a risk–coverage curve.
 
-An area is a smooth function of three sums a cluster takes part in: units N, answers k_j and losses L_j at or above
-point j. Differentiating the trapezoids by the position and the height of every point gives a coefficient for each sum;
-a cluster's influence is its own share of the sums times the coefficients. Influences of a sample add up to 0, and those
-of a ratio or a difference follow from its parts.
+An area is a smooth function of three sums over clusters: units N, and answers k_j and losses L_j at or above point j.
+Differentiating the trapezoids by the position and the height of every point gives a coefficient for each sum; the
+influence of a cluster is its share of the sums times the coefficients. Influences of a sample add up to 0, and those of
+a ratio or a difference follow from its parts.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from demur.quantities.replicates import Replicates
 from demur.quantities.slopes import Finish, Influence, Line, OnArea, OnDifference, OracleRisks
 from demur.types import Floats
 
-Moves = tuple[Influence, Floats | None]  # influences on where an area ends, and what they count for in each replicate
+Moves = tuple[Influence, Floats | None]  # influences on the end of an area, and their factor in each replicate
 
 
 def on_coverage(sample: Replicates) -> Influence:
-    """Influences of the clusters (a row each) on Cmax, in each replicate (a column)."""
-    return sample.once("coverage", None, lambda: _on_coverage(sample))
+    """Influences of the clusters (rows) on Cmax in each replicate (columns)."""
+    return sample.cached("coverage", None, lambda: _on_coverage(sample))
 
 
 def on_selective_area(
     sample: Replicates, end: Coverage | Floats | None = None, moves: Influence | None = None
 ) -> Influence:
-    """On the AURC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
+    """Influences on the AURC, up to a coverage or counts of units if given; `moves` are influences on that end."""
     return _on_area(sample, end, moves, selective=True)
 
 
 def on_generalized_area(
     sample: Replicates, end: Coverage | Floats | None = None, moves: Influence | None = None
 ) -> Influence:
-    """On the AUGRC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
+    """Influences on the AUGRC, up to a coverage or counts of units if given; `moves` are influences on that end."""
     return _on_area(sample, end, moves, selective=False)
 
 
 def on_optimal_selective_area(sample: Replicates) -> Influence:
-    """On the AURC of the oracle order, whose risks are summed unit by unit, in harmonic numbers of the counts.
+    """Influences on the AURC of the oracle order, whose risks are summed unit by unit with harmonic numbers.
 
-    Such a sum also depends a little on how many units there are in all, which is the same in every replicate: that part
-    is taken out.
+    That sum also depends slightly on the total number of units. The total is the same in every replicate, so this part
+    is removed.
     """
     table = sample.table
     if not len(table.level_loss):
@@ -53,7 +53,7 @@ def on_optimal_selective_area(sample: Replicates) -> Influence:
 
 
 def on_optimal_generalized_area(sample: Replicates) -> Influence:
-    """On the AUGRC of the oracle order, in which a level of loss is what a plateau is in the curve itself."""
+    """Influences on the AUGRC of the oracle order, whose points are the levels of loss."""
     table = sample.table
     if not len(table.level_loss):
         return _none(sample)
@@ -69,18 +69,18 @@ def on_optimal_generalized_area(sample: Replicates) -> Influence:
 
 
 def on_coverage_at_threshold(sample: Replicates, threshold: float) -> Floats:
-    """On the share of the units that is accepted at a threshold."""
+    """Influences on the share of the units accepted at a threshold."""
     _, accepted = sample.table.accepted(threshold)
     coverage = sample.coverage_at_threshold(threshold)
     return (accepted[:, None] - coverage * sample.table.cluster_units[:, None]) / sample.units
 
 
 def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
-    """On the mean loss of what is accepted at a threshold; nan where that is nothing."""
+    """Influences on the mean loss of the answers accepted at a threshold; nan where none is."""
     loss, accepted = (sums[:, None] for sums in sample.table.accepted(threshold))
     count = sample.coverage_at_threshold(threshold) * sample.units
-    apart = loss / sample.table.divisor - sample.risk_at_threshold(threshold) * accepted
-    return np.divide(apart, count, out=np.full_like(apart, np.nan), where=count > 0)
+    excess = loss / sample.table.divisor - sample.risk_at_threshold(threshold) * accepted
+    return np.divide(excess, count, out=np.full_like(excess, np.nan), where=count > 0)
 
 
 def _on_coverage(sample: Replicates) -> Influence:
@@ -91,18 +91,18 @@ def _on_coverage(sample: Replicates) -> Influence:
 def _on_area(
     sample: Replicates, end: Coverage | Floats | None, moves: Influence | None, *, selective: bool
 ) -> Influence:
-    """A fixed end does not move, unless Cmax is less; where the two are equal it moves down with Cmax, not up."""
+    """Influences on an area: a fixed end moves only where Cmax is below it, and half as much where Cmax equals it."""
     factor = None
     if moves is None and isinstance(end, Coverage):
-        wanted, answered = sample.position(end), sample.answered
-        factor = np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
+        position, answered = sample.position(end), sample.answered
+        factor = np.where(position < answered, 0.0, np.where(position == answered, 0.5, 1.0))
     moving = on_coverage(sample) if moves is None else moves, factor
     name = "selective" if selective else "generalized"
-    return sample.once(name, end, lambda: _on_area_upto(sample, end, moving, selective=selective))
+    return sample.cached(name, end, lambda: _on_area_upto(sample, end, moving, selective=selective))
 
 
 def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Moves, *, selective: bool) -> Influence:
-    """The points move, N moves, and the end moves.
+    """Influences on an area through its points, the number of units N, and its end.
 
     With A the area, h the height at the end and C the coverage there, and everything per unit,
     dA = Σ_j (∂A/∂x_j dx_j + ∂A/∂h_j dh_j) + (h·C − A)·dN/N + h·dC; the height of a generalized risk is also a sum over
@@ -123,26 +123,26 @@ def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Move
 
 
 def _none(sample: Replicates) -> Floats:
-    """The influences where nothing is answered."""
+    """Influences of 0, for replicates in which nothing is answered."""
     return np.zeros((sample.table.clusters, len(sample.units)))
 
 
 def _whole(sample: Replicates, height: Floats, *, selective: bool, of_oracle: bool = False) -> Line:
-    """The line through all points, whose last one has this height."""
+    """The line through all points, the last of which has this height."""
     nothing = np.zeros(len(sample.units))
     steps = sample.table.levels if of_oracle else sample.table.plateaus
     return Line(
         selective=selective,
         of_oracle=of_oracle,
         cut=False,
-        place=nothing + len(steps.step_end),
+        end_point=nothing + len(steps.step_end),
         end=sample.answered,
         height=height,
         left_height=nothing,
         left_slope=nothing,
         at_height=nothing,
         at_slope=nothing,
-        begin=sample.begin.place if selective else nothing,
+        begin=sample.begin.index if selective else nothing,
         start=sample.begin.risk if selective else nothing,
         extra=sample.begin.count / 2 if selective else nothing,
         units=sample.units,
@@ -152,7 +152,7 @@ def _whole(sample: Replicates, height: Floats, *, selective: bool, of_oracle: bo
 def _line(sample: Replicates, end: Coverage | Floats | None, *, selective: bool) -> Line:
     """The line through the points, to the last one or up to a coverage.
 
-    Under the mean loss it is flat from coverage 0 to the first point held, whose height counts for all of that width.
+    A line of mean losses is flat from coverage 0 to the first point with answers, whose height counts for that width.
     """
     if end is not None:
         return _cut_line(sample, end, selective=selective)
@@ -162,14 +162,14 @@ def _line(sample: Replicates, end: Coverage | Floats | None, *, selective: bool)
 
 
 def _cut_line(sample: Replicates, end: Coverage | Floats, *, selective: bool) -> Line:
-    """The line up to a coverage; before the next point its height is a mix of those of the points beside it."""
+    """The line up to a coverage, with the height at its end interpolated between the points around it."""
     (point, position), last = sample.cut(end), sample.plateaus - 1
     if selective:
         low, high = np.where(point.count_before > 0, point.risk_before, sample.begin.risk), point.risk
     else:
         low, high = point.loss_before / sample.units, point.loss_sum / sample.units
-    before, rise, beyond = point.count_before, high - low, point.place > last
-    width = np.maximum(point.count - before, 1)  # none beyond the last point, where nothing is passed
+    before, rise, beyond = point.count_before, high - low, point.index > last
+    width = np.maximum(point.count - before, 1)  # beyond the last point there is no width
     share = (position - before) / width
     if selective:
         share = np.where(before > 0, share, 1.0)
@@ -178,7 +178,7 @@ def _cut_line(sample: Replicates, end: Coverage | Floats, *, selective: bool) ->
     steepness = passed * rise / width
     return _whole(sample, low + share * rise, selective=selective)._replace(
         cut=True,
-        place=point.place,
+        end_point=point.index,
         end=position,
         left_height=passed * (1 - share),
         left_slope=steepness * (1 - share),

@@ -1,4 +1,4 @@
-"""The risk at exactly a coverage, by randomizing between two thresholds, for comparison with points of others."""
+"""The risk at exactly a given coverage, by randomizing between two thresholds, to compare systems at equal coverage."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def _at(text: str) -> Any:
 
 
 def on_matched_risk(sample: Replicates, coverage: Coverage | Floats, moves: Influence | None = None) -> Floats:
-    """Influences of the clusters: by their losses and answers up to the coverage, and by the `moves` of the coverage.
+    """Influences of the clusters on the risk at exactly a coverage; `moves` are their influences on the coverage.
 
-    The slope is taken over √N units on either side: that of a single step is the loss of one unit, which made standard
-    errors a fifth too large, and an operating point has two.
+    The slope of the summed loss is taken over √N units on either side: that of a single step is the loss of one unit,
+    which made standard errors a fifth too large, and at an operating point the slopes on its two sides differ.
     """
     if not sample.plateaus:
         return np.zeros_like(sample.weights)
-    plateau, position, share, lost = _located(sample, coverage)
+    plateau, position, share, lost = _interpolated(sample, coverage)
     ends = [np.clip(position + side * np.sqrt(sample.units), 0, sample.answered) for side in (-1, 1)]
-    below, above = (_located(sample, end)[3] for end in ends)
+    below, above = (_interpolated(sample, end)[3] for end in ends)
     slope = np.divide(above - below, ends[1] - ends[0], out=np.zeros_like(position), where=ends[1] > ends[0])
     step = np.arange(len(sample.count))[:, None]
     within = np.where(step < plateau, 1.0, np.where(step == plateau, share, 0.0))
     influence = sample.table.plateaus.by_cluster(-slope * within, within)
-    moved = np.divide(position, sample.units) * sample.table.cluster_units[:, None]
+    shift = np.divide(position, sample.units) * sample.table.cluster_units[:, None]
     if moves is not None:
-        moved = moved + sample.units * np.asarray(moves)
-    influence += (slope - sample.ratio(lost, position)) * moved
+        shift = shift + sample.units * np.asarray(moves)
+    influence += (slope - sample.ratio(lost, position)) * shift
     return sample.ratio(influence, np.broadcast_to(position * sample.table.divisor, influence.shape))
 
 
@@ -73,7 +73,7 @@ def matched_risk(curve: RiskCoverage, coverage: Coverage) -> Any:
     >>> matched_risk(curve, Coverage.of("1/2")), matched_risk(curve, Coverage.of("5/8"))
     (0.375, 0.4)
     """
-    return _exact(curve, coverage) if isinstance(curve, Curve) else _drawn(curve, coverage)
+    return _exact(curve, coverage) if isinstance(curve, Curve) else _of_replicates(curve, coverage)
 
 
 def _exact(curve: Curve, coverage: Coverage) -> Fraction | float:
@@ -87,16 +87,16 @@ def _exact(curve: Curve, coverage: Coverage) -> Fraction | float:
     return (lost + share * (Fraction(sums[plateau].item()) - lost)) / (end * curve.divisor)
 
 
-def _drawn(sample: Any, coverage: Coverage | Floats) -> Floats:
+def _of_replicates(sample: Any, coverage: Coverage | Floats) -> Floats:
     if not sample.plateaus:
         return np.full(len(sample.units), math.nan)
-    _, position, _, lost = _located(sample, coverage)
+    _, position, _, lost = _interpolated(sample, coverage)
     reached = (position > 0) & (position <= sample.answered)
     return np.where(reached, sample.ratio(lost, position) / sample.table.divisor, math.nan)
 
 
-def _located(sample: Replicates, coverage: Coverage | Floats) -> tuple[Indices, Floats, Floats, Floats]:
-    """The plateau that reaches a coverage, the coverage in units, the share of that plateau, and the summed loss."""
+def _interpolated(sample: Replicates, coverage: Coverage | Floats) -> tuple[Indices, Floats, Floats, Floats]:
+    """The plateau that reaches a coverage, the coverage in units, the share of the plateau, and the summed loss."""
     position = coverage if isinstance(coverage, np.ndarray) else sample.position(coverage)
     plateau = np.minimum(sample.plateaus_below(position), len(sample.count) - 1)
     column = np.arange(len(sample.units))

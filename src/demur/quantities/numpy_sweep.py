@@ -1,4 +1,4 @@
-"""The sums of replicates by numpy: whole curves, and what is read from them."""
+"""The sums of replicates by numpy: whole curves, and the points and sums read from them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from demur.types import Floats, Indices
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Counts and loss numerators at every plateau (a row each) of every replicate (a column each), cumulated.
+    """Cumulative counts and loss numerators at every plateau (rows) of every replicate (columns).
 
-    A plateau that a replicate happens not to hold repeats the point before it: its trapezoid has no width.
+    A plateau without units in a replicate repeats the point before it: its trapezoid has no width.
     """
 
     table: Table
@@ -44,12 +44,12 @@ class Curves:
 
     @cached_property
     def first(self) -> Indices:
-        """The first plateau each replicate holds anything of; the number of plateaus where it answers nothing."""
+        """The first plateau with answers in each replicate; the number of plateaus where nothing is answered."""
         return self.plateaus_below(np.full(self.weights.shape[1], 0.5))
 
     @cached_property
     def risk(self) -> Floats:
-        """Mean loss numerator at each plateau; 0 before the first one held."""
+        """Mean loss numerator at each plateau; 0 before the first one with answers."""
         count, loss_sum = self.sums
         risk = np.empty_like(loss_sum)
         held = int(self.first.max(initial=0))  # from here on every replicate has answers, and no mask is needed
@@ -65,7 +65,7 @@ class Curves:
 
     @cached_property
     def selective(self) -> Floats:
-        """Twice the area under the mean loss up to each plateau: flat from coverage 0 to the first one held."""
+        """Twice the area under the mean loss up to each plateau; flat from coverage 0 to the first one with answers."""
         heights = self.risk + before(self.risk)
         replicates = np.flatnonzero(last(self.sums[0]) > 0)
         begin = self.first[replicates], replicates
@@ -80,82 +80,82 @@ class Curves:
         return running_sum((loss_sum + before(loss_sum)) * self.width)
 
     def plateaus_below(self, units: Floats) -> Indices:
-        """How many plateaus of each replicate (a column) hold fewer units than this: one sorted search for all."""
+        """Number of plateaus of each replicate with fewer answers than `units`, by one search in all replicates."""
         plateaus, replicates = self.sums[0].shape
         start = np.arange(replicates)
-        counts, apart = self._end_to_end
-        below = np.searchsorted(counts, np.minimum(units, apart - 1) + start * apart)
+        counts, offset = self._end_to_end
+        below = np.searchsorted(counts, np.minimum(units, offset - 1) + start * offset)
         return np.asarray(below - start * plateaus)
 
     @cached_property
     def _end_to_end(self) -> tuple[Floats, float]:
-        """The counts of all replicates as one ascending array, and how far apart those of two replicates begin."""
+        """The counts of all replicates as one ascending array, and the offset between successive replicates."""
         count = self.sums[0]
-        apart = float(last(count).max()) + 2
-        return (count + np.arange(count.shape[1]) * apart).T.ravel(), apart
+        offset = float(last(count).max()) + 2
+        return (count + np.arange(count.shape[1]) * offset).T.ravel(), offset
 
 
 @dataclass(frozen=True, eq=False)
 class PointsOfCurves:
-    """Places on whole curves; what is there is read when it is asked for."""
+    """One point of the curve of each replicate, by index; its values are looked up on access."""
 
     curves: Curves
-    place: Indices
+    index: Indices
 
     @property
     def count(self) -> Floats:
-        """Answers there."""
-        return self._there(self.curves.sums[0])
+        """Answers up to and including the point."""
+        return self._at(self.curves.sums[0])
 
     @property
     def loss_sum(self) -> Floats:
-        """Their summed loss numerators."""
-        return self._there(self.curves.sums[1])
+        """Summed loss numerators up to and including the point."""
+        return self._at(self.curves.sums[1])
 
     @property
     def risk(self) -> Floats:
-        """Their mean."""
-        return self._there(self.curves.risk)
+        """Mean loss numerator up to and including the point."""
+        return self._at(self.curves.risk)
 
     @property
     def count_before(self) -> Floats:
-        """Answers before it."""
+        """Answers before the point."""
         return self._before(self.curves.sums[0])
 
     @property
     def loss_before(self) -> Floats:
-        """Their summed loss numerators."""
+        """Summed loss numerators before the point."""
         return self._before(self.curves.sums[1])
 
     @property
     def risk_before(self) -> Floats:
-        """Their mean."""
+        """Mean loss numerator before the point."""
         return self._before(self.curves.risk)
 
     @property
     def selective_before(self) -> Floats:
-        """Twice the area under the mean loss before it."""
+        """Twice the area under the mean loss before the point."""
         return self._before(self.curves.selective)
 
     @property
     def generalized_before(self) -> Floats:
-        """Twice the area under the summed loss before it."""
+        """Twice the area under the summed loss before the point."""
         return self._before(self.curves.generalized)
 
-    def _there(self, values: Floats) -> Floats:
+    def _at(self, values: Floats) -> Floats:
         if not len(values):
-            return np.zeros(self.place.shape)
-        return values[np.minimum(self.place, len(values) - 1), np.arange(values.shape[1])]
+            return np.zeros(self.index.shape)
+        return values[np.minimum(self.index, len(values) - 1), np.arange(values.shape[1])]
 
     def _before(self, values: Floats) -> Floats:
         if not len(values):
-            return np.zeros(self.place.shape)
-        return np.where(self.place > 0, values[np.maximum(self.place, 1) - 1, np.arange(values.shape[1])], 0)
+            return np.zeros(self.index.shape)
+        return np.where(self.index > 0, values[np.maximum(self.index, 1) - 1, np.arange(values.shape[1])], 0)
 
 
 @dataclass(frozen=True, eq=False)
 class NumpySweep:
-    """The sums of whole curves."""
+    """The sums of a block of replicates, by numpy."""
 
     table: Table
     weights: Floats
@@ -167,21 +167,21 @@ class NumpySweep:
 
     @cached_property
     def units(self) -> Floats:
-        """How many units there are."""
+        """Number of units."""
         return self.sums_of(self.table.cluster_units)
 
     def sums_of(self, by_cluster: Floats) -> Floats:
-        """Sums over the clusters of a whole number that each of them has."""
+        """Sums over the clusters of each replicate of a whole number per cluster."""
         return by_cluster @ self.weights
 
     @property
     def answered(self) -> Floats:
-        """How many of them are answered."""
+        """Number of answered units."""
         return last(self.curves.sums[0])
 
     @property
     def loss(self) -> Floats:
-        """The summed loss numerators of the answers."""
+        """Summed loss numerators of all answers."""
         return last(self.curves.sums[1])
 
     @property
@@ -196,7 +196,7 @@ class NumpySweep:
 
     @cached_property
     def oracle(self) -> Oracle:
-        """The oracle order: a level of loss at a time."""
+        """The sums of the losses in the oracle order, one level of loss after another."""
         (count, loss_sum), loss = self.curves.level_sums, self.table.level_loss
         if not len(count):
             return Oracle(*np.zeros((4, self.weights.shape[1])))
@@ -212,13 +212,13 @@ class NumpySweep:
     points = reached
 
     def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
-        """Both risks there."""
+        """Selective and generalized risk at the first plateaus with at least `needs` answers."""
         points = self.reached(needs)
-        loss = np.where(points.place < len(self.curves.sums[0]), points.loss_sum, np.nan)
+        loss = np.where(points.index < len(self.curves.sums[0]), points.loss_sum, np.nan)
         return np.stack([loss / np.where(np.isnan(loss), 1, points.count * divisor), loss / scale])
 
     def influence(self, described: OfSweep) -> Floats:
-        """Influences of the clusters."""
+        """The influences of the clusters (rows) in each replicate (columns)."""
         influence = self._finished(*self.slopes(described), described.finish)
         if isinstance(described, OracleRisks):
             mean = cluster_sums(self.weights * influence) / described.drawn
@@ -226,7 +226,7 @@ class NumpySweep:
         return influence
 
     def slopes(self, described: OfSweep) -> tuple[Entries, Floats, Floats]:
-        """What an answer and a loss at each step are worth: at one step, it is at or above every later one too."""
+        """Derivatives by an answer and by a loss added at each step, which also counts at every later step."""
         entries = self.table.levels
         if isinstance(described, OnArea):
             line, risk = described.line, self.curves.risk if described.line.selective else None
@@ -247,17 +247,17 @@ class NumpySweep:
         return influence
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
-        """Sums of squares over the clusters of each replicate."""
-        return [cluster_sums(self.weights * np.asarray(each) ** 2) for each in influences]
+        """Sums of squared influences over the clusters of each replicate."""
+        return [cluster_sums(self.weights * np.asarray(influence) ** 2) for influence in influences]
 
 
 def last(cumulative: Floats) -> Floats:
-    """The totals of running sums."""
+    """The last row of running sums: the totals, 0 if there are no rows."""
     return cumulative[-1] if len(cumulative) else np.zeros(cumulative.shape[1])
 
 
 def before(cumulative: Floats) -> Floats:
-    """What was there before each step."""
+    """The running sums before each step."""
     shifted = np.zeros_like(cumulative)
     shifted[1:] = cumulative[:-1]
     return shifted

@@ -18,7 +18,7 @@ _cut_area = partial(
     intervals=("area", "difference"),
     enough=20,
     comparable="range",
-    watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= sample.plateaus},
+    watched={"ends_before": lambda sample, coverage: sample.plateau_at(coverage) >= sample.plateaus},
     shown=("console", "table", "csv", "definitions", "within"),
 )
 _count = partial(quantity, of="units", better="neither", point_only=True)
@@ -110,7 +110,7 @@ def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     enough=20,
     limits=lambda worst, _: (0.0, worst),
     comparable="coverage",
-    watched={"operating_point": lambda sample, coverage: sample.place_at(coverage)},
+    watched={"operating_point": lambda sample, coverage: sample.plateau_at(coverage)},
     shown=("definitions",),
 )
 def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:

@@ -1,4 +1,4 @@
-"""Replicates: the curves of a block of bootstrap samples at once. They answer what a curve answers, in arrays."""
+"""Replicates: the curves of a block of bootstrap samples, with the methods of a curve; values are arrays."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from demur.quantities.curve import points_within
 from demur.quantities.exact import lower_hull
 from demur.quantities.numpy_sweep import NumpySweep, before, last, risk_sums
 from demur.quantities.slopes import Influence
-from demur.quantities.sweep import PointsFound, Sweep, Weights
+from demur.quantities.sweep import ReachedPoints, Sweep, Weights
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices, Integers
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 _WHOLE, _EXACT = 2**62, 2**53
 
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """The curves of a block of replicates: a number for each, made of sums that an engine has added up.
+    """The curves of a block of replicates: one number per replicate, computed from the sums of an engine.
 
-    Whole curves are there too, a row for each plateau and a column for each replicate, for numbers that need them.
+    Quantities that need whole curves get them with one row per plateau and one column per replicate.
     """
 
     table: Table
@@ -36,25 +36,25 @@ class Replicates:
 
     @classmethod
     def of(cls, table: Table, weights: Floats | Weights) -> Replicates:
-        """The curves of samples that hold each cluster as often as a row of `weights` says."""
+        """The curves of samples in which each cluster occurs as often as their row of `weights` states."""
         if isinstance(weights, np.ndarray):
             return cls(table, NumpySweep(table, np.ascontiguousarray(weights.T)))
         return cls(table, weights.sweep(table))
 
     @property
     def weights(self) -> Floats:
-        """How often each cluster (a row) is in each replicate."""
+        """How often each cluster (row) occurs in each replicate (column)."""
         return self.sweep.weights
 
     @cached_property
     def units(self) -> Floats:
-        """How many units each replicate has."""
-        # A group of units may vanish from a replicate; its numbers there are left out, whatever they are divided by.
+        """Number of units of each replicate, at least 1."""
+        # A group may have no units in a replicate; its numbers there are dropped, so any divisor but 0 will do.
         return np.maximum(self.sweep.units, 1)
 
     @property
     def plateaus(self) -> int:
-        """How many plateaus there are in the data."""
+        """Number of plateaus in the data."""
         return len(self.table.plateaus.step_end)
 
     @property
@@ -69,7 +69,7 @@ class Replicates:
 
     @property
     def risk(self) -> Floats:
-        """Mean loss numerator at each plateau; 0 before the first one held."""
+        """Mean loss numerator at each plateau; 0 before the first one with answers."""
         return self.sweep.curves.risk
 
     @property
@@ -84,7 +84,7 @@ class Replicates:
 
     @property
     def answered(self) -> Floats:
-        """How many units each replicate answers."""
+        """Number of answered units of each replicate."""
         return self.sweep.answered
 
     @cached_property
@@ -94,12 +94,12 @@ class Replicates:
 
     @property
     def overall_risk(self) -> Floats:
-        """Mean loss of everything answered; nan where nothing is."""
+        """Mean loss of all answers; nan where nothing is answered."""
         return self.ratio(self.sweep.loss, self.answered * self.table.divisor)
 
     @property
     def generalized_risk_reached(self) -> Floats:
-        """Summed loss of everything answered over all units."""
+        """Summed loss of all answers divided by the number of units."""
         return self.sweep.loss / self._area_unit
 
     @cached_property
@@ -134,32 +134,32 @@ class Replicates:
         return area / (2 * self._area_unit * self.units)
 
     def position(self, coverage: Coverage) -> Floats:
-        """A coverage in units of each replicate."""
+        """A coverage as a number of units of each replicate."""
         return self.per_size(partial(_position, coverage))
 
-    def once(self, what: str, end: Coverage | Floats | None, make: Callable[[], Made]) -> Made:
-        """What several numbers are made of, made once: of the whole curve, or up to a coverage or counts of units."""
-        kept: dict[Any, tuple[Any, Any]] = self._kept
-        key = (what, end.text if isinstance(end, Coverage) else id(end))
-        if key not in kept:
-            kept[key] = (end, make())  # with the end itself, so that no other array can get its id
-        made: Made = kept[key][1]
-        return made
+    def cached(self, name: str, end: Coverage | Floats | None, compute: Callable[[], Value]) -> Value:
+        """A value that several quantities use, by its name and where it ends (None, a coverage or counts of units)."""
+        cache: dict[Any, tuple[Any, Any]] = self._cache
+        key = (name, end.text if isinstance(end, Coverage) else id(end))
+        if key not in cache:
+            cache[key] = (end, compute())  # with the end itself, so that no other array can get its id
+        value: Value = cache[key][1]
+        return value
 
     @cached_property
-    def _kept(self) -> dict[Any, tuple[Any, Any]]:
+    def _cache(self) -> dict[Any, tuple[Any, Any]]:
         return {}
 
     @cached_property
-    def begin(self) -> PointsFound:
-        """The first plateau each replicate holds anything of."""
+    def begin(self) -> ReachedPoints:
+        """The first plateau with answers in each replicate."""
         return self.sweep.points(np.full(len(self.units), 0.5))
 
-    def cut(self, coverage: Coverage | Floats) -> tuple[PointsFound, Floats]:
-        """The first plateau beyond the cut, and the cut in units."""
-        return self.once("cut", coverage, lambda: self._cut(coverage))
+    def cut(self, coverage: Coverage | Floats) -> tuple[ReachedPoints, Floats]:
+        """The first plateau beyond a coverage, and the coverage as a number of units, at most the answered ones."""
+        return self.cached("cut", coverage, partial(self._cut, coverage))
 
-    def _cut(self, coverage: Coverage | Floats) -> tuple[PointsFound, Floats]:
+    def _cut(self, coverage: Coverage | Floats) -> tuple[ReachedPoints, Floats]:
         if isinstance(coverage, np.ndarray):
             end = np.minimum(coverage, self.answered)
             floor = np.floor(end)
@@ -169,23 +169,23 @@ class Replicates:
         return self.sweep.points(floor + 1), end
 
     def expect(self, coverages: Sequence[Coverage]) -> None:
-        """Find plateaus at all coverages that will be asked for, in the order of `Coverage.least_share`."""
-        needs = self.per_size(lambda sizes: [_units_needed(each, sizes) for each in coverages])
+        """Find the plateaus of several coverages, in ascending order of `Coverage.least_share`, in one pass."""
+        needs = self.per_size(lambda sizes: [_units_needed(coverage, sizes) for coverage in coverages])
         points = self.sweep.reached(needs)
-        found = zip(points.place, points.count, points.loss_sum, strict=True)
-        self._reached.update(zip((each.text for each in coverages), found, strict=True))
+        rows = zip(points.index, points.count, points.loss_sum, strict=True)
+        self._reached.update(zip((coverage.text for coverage in coverages), rows, strict=True))
 
-    def place_at(self, coverage: Coverage) -> Indices:
-        """The first plateau that reaches the coverage; the number of plateaus where none does."""
+    def plateau_at(self, coverage: Coverage) -> Indices:
+        """Index of the first plateau that reaches the coverage; the number of plateaus where none does."""
         return self._reaching(coverage)[0]
 
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
-        place, count, loss_sum = self._reaching(coverage)
-        return np.asarray(loss_sum / np.where(place < self.plateaus, count, np.nan) / self.table.divisor)
+        index, count, loss_sum = self._reaching(coverage)
+        return np.asarray(loss_sum / np.where(index < self.plateaus, count, np.nan) / self.table.divisor)
 
     def _reaching(self, coverage: Coverage) -> tuple[Indices, Floats, Floats]:
-        """The first plateau that reaches the coverage, the answers there, and their loss."""
+        """Index of the first plateau that reaches the coverage, with the answers and the loss up to it."""
         if coverage.text not in self._reached:
             self.expect([coverage])
         return self._reached[coverage.text]
@@ -195,7 +195,7 @@ class Replicates:
         return {}
 
     def coverage_at_risk(self, risk: Fraction) -> Floats:
-        """The largest coverage of a plateau with this risk at most, as doubles have both; 0 where there is none."""
+        """The largest coverage of a plateau whose risk, as a double, is at most this one; 0 where there is none."""
         accepted = self.count * self.table.divisor
         reached = np.divide(self.loss_sum, accepted, out=np.zeros_like(accepted), where=accepted > 0)
         return np.asarray(np.max(self.count, axis=0, initial=0, where=reached <= float(risk)) / self.units)
@@ -213,17 +213,17 @@ class Replicates:
         return sums[: points_within(self.table.threshold, threshold, self.table.scale)]
 
     def per_size(self, values_of: Callable[[Integers], Any]) -> Floats:
-        """Numbers of units that depend on how many units a replicate holds: exact, and worked out once per size."""
-        sizes, which = self._sizes
+        """Numbers of units that depend on the size of a replicate, computed exactly and once per size."""
+        sizes, size_index = self._sizes
         values = np.asarray(values_of(sizes), np.float64)
-        return np.repeat(values, len(which), axis=-1) if len(sizes) == 1 else values[..., which]
+        return np.repeat(values, len(size_index), axis=-1) if len(sizes) == 1 else values[..., size_index]
 
     @cached_property
     def _sizes(self) -> tuple[Integers, Indices]:
         return np.unique(self.units.astype(np.int64), return_inverse=True)
 
     def plateaus_below(self, units: Floats) -> Indices:
-        """How many plateaus of each replicate hold fewer units than this."""
+        """Number of plateaus of each replicate with fewer answers than `units`."""
         return self.sweep.curves.plateaus_below(units)
 
     @cached_property
@@ -256,7 +256,7 @@ class Replicates:
 
     @cached_property
     def achievable_selective_area(self) -> Floats:
-        """The area over the vertices of each replicate's lower convex hull; one replicate at a time, so not cheap."""
+        """The area over the vertices of each replicate's lower convex hull. Slow: it takes one replicate at a time."""
         doubled = np.zeros(len(self.units))
         for replicate, width in enumerate(self.width.T):
             held = width > 0
@@ -273,14 +273,14 @@ class Replicates:
 
     @staticmethod
     def ratio(part: Floats, whole: Floats) -> Floats:
-        """One number over another; nan where there is nothing to divide by."""
+        """One number divided by another; nan where the divisor is 0."""
         if whole.all():
             return part / whole
         return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole != 0)
 
 
 def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
-    """The fewest units that reach a coverage, of so many: in whole numbers of 64 bits where they fit."""
+    """The fewest units that reach a coverage, for each size; in 64-bit integers where they fit."""
     share = coverage.least_share
     if share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
         return [coverage.units_needed(size) for size in sizes.tolist()]
@@ -288,7 +288,7 @@ def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
 
 
 def _position(coverage: Coverage, sizes: Integers) -> Any:
-    """A coverage in units, of so many; the quotient of two whole numbers that doubles hold is rounded once."""
+    """A coverage as a number of units, for each size; a quotient of two integers is rounded once."""
     share = coverage.value
     if coverage.slack or max(share.numerator * int(sizes.max(initial=0)), share.denominator) >= _EXACT:
         return [float(coverage.position(size)) for size in sizes.tolist()]
@@ -296,15 +296,15 @@ def _position(coverage: Coverage, sizes: Integers) -> Any:
 
 
 def _whole_position(coverage: Coverage, sizes: Integers) -> Any:
-    """The whole units of that position."""
+    """A coverage as a number of units, rounded down, for each size."""
     share = coverage.value
     if coverage.slack or share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
         return [math.floor(coverage.position(size)) for size in sizes.tolist()]
     return share.numerator * sizes // share.denominator
 
 
-def _cut_trapezoid(point: PointsFound, end: Floats, left: Floats, right: Floats) -> Floats:
-    """Twice the area of the trapezoid that leads to a plateau, up to a cut."""
+def _cut_trapezoid(point: ReachedPoints, end: Floats, left: Floats, right: Floats) -> Floats:
+    """Twice the area of the trapezoid that ends at a plateau, up to a cut inside it."""
     passed, width = end - point.count_before, point.count - point.count_before
-    share = passed / np.maximum(width, 1)  # beyond the last plateau there is no width, and nothing is passed
+    share = passed / np.maximum(width, 1)  # beyond the last plateau there is no width
     return passed * (2 * left + share * (right - left))

@@ -1,7 +1,8 @@
-"""Sweeps: the sums over plateaus that all numbers of a block of replicates are made of.
+"""Sweeps: the cumulative sums over plateaus from which all numbers of a block of replicates are computed.
 
-Everything below this seam adds up, and everything above it is formulas. numpy's sweep is the reference: any other
-engine gives the same bits.
+Engines implement this interface and do nothing but add; formulas use it, and are written once for all engines. The
+numpy engine is the reference: any other engine gives the same bits. A loss numerator is a loss times the divisor of its
+table.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Oracle(NamedTuple):
-    """The oracle order in each replicate: its risks summed unit by unit, twice its generalized area, its ends."""
+    """The oracle order in each replicate: summed risks, twice the generalized area, lowest and summed loss."""
 
     risks: Floats
     generalized: Floats
@@ -27,70 +28,70 @@ class Oracle(NamedTuple):
 
 
 class Reached(Protocol):
-    """The first plateaus with at least so many answers, of each replicate: arrays as it was asked with.
+    """The first plateau of each replicate with at least a required number of answers, in arrays shaped as the request.
 
-    `place` is the number of plateaus where there is none; everything else is then what it is at the end.
+    Where no plateau has so many, `index` is the number of plateaus, and the sums are those of the last plateau.
     """
 
     @property
-    def place(self) -> Indices:
-        """Which plateau it is."""
+    def index(self) -> Indices:
+        """Index of the plateau, from 0."""
 
     @property
     def count(self) -> Floats:
-        """Answers there."""
+        """Answers up to and including the plateau."""
 
     @property
     def loss_sum(self) -> Floats:
-        """Their summed loss numerators."""
+        """Summed loss numerators up to and including the plateau."""
 
 
-class PointsFound(Reached, Protocol):
-    """The same, with the mean loss, and with what was before each of them."""
+class ReachedPoints(Reached, Protocol):
+    """The first plateaus with enough answers, with the mean loss, and the sums and areas before each of them."""
 
     @property
     def risk(self) -> Floats:
-        """Mean loss numerator of the answers; 0 where there are none."""
+        """Mean loss numerator up to and including the plateau; 0 where nothing is answered."""
 
     @property
     def count_before(self) -> Floats:
-        """Answers before it."""
+        """Answers before the plateau."""
 
     @property
     def loss_before(self) -> Floats:
-        """Their summed loss numerators."""
+        """Summed loss numerators before the plateau."""
 
     @property
     def risk_before(self) -> Floats:
-        """Their mean; 0 where there are none."""
+        """Mean loss numerator before the plateau; 0 where nothing is answered."""
 
     @property
     def selective_before(self) -> Floats:
-        """Twice the area under the mean loss before it, in units × numerators."""
+        """Twice the area under the mean loss before the plateau, in units × numerators."""
 
     @property
     def generalized_before(self) -> Floats:
-        """Twice the area under the summed loss before it, in units × numerators."""
+        """Twice the area under the summed loss before the plateau, in units × numerators."""
 
 
 class Sweep(Protocol):
-    """A block of replicates of a table, drawn by some engine. Vectors have a number per replicate."""
+    """The sums of a block of replicates of one table, by one engine. Vectors have one element per replicate."""
 
     @property
     def weights(self) -> Floats:
-        """How often each cluster (a row) is in each replicate (a column)."""
+        """How often each cluster (row) occurs in each replicate (column)."""
 
     @property
     def units(self) -> Floats:
-        """How many units there are."""
+        """Number of units."""
 
     @property
     def answered(self) -> Floats:
-        """How many of them are answered."""
+        """Number of answered units."""
 
     @property
     def loss(self) -> Floats:
-        """The summed loss numerators of the answers."""
+        """Summed loss numerators of all answers."""
 
     @property
     def selective(self) -> Floats:
@@ -102,36 +103,36 @@ class Sweep(Protocol):
 
     @property
     def oracle(self) -> Oracle:
-        """The same losses in the oracle order."""
+        """The sums of the losses in the oracle order."""
 
     @property
     def curves(self) -> Curves:
-        """Whole curves, for what is asked too rarely to have sums of its own."""
+        """Whole curves, for quantities that are needed too rarely to have sums of their own."""
 
     def sums_of(self, by_cluster: Floats) -> Floats:
-        """Sums over the clusters of a whole number that each of them has."""
+        """Sums over the clusters of each replicate of a whole number per cluster."""
 
     def reached(self, needs: Floats) -> Reached:
-        """The first plateaus with at least `needs` answers: a column per replicate; later rows need no fewer."""
+        """The first plateaus with at least `needs` answers: one column per replicate, rows in ascending order."""
 
     def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
-        """Both risks there, loss / (answers · divisor) and loss / scale; nan where there is no such plateau."""
+        """Risks at these plateaus, loss / (answers · divisor) and loss / scale; nan where there is no such plateau."""
 
-    def points(self, needs: Floats) -> PointsFound:
-        """The same, one for each replicate, with what was before it."""
+    def points(self, needs: Floats) -> ReachedPoints:
+        """The first plateau with at least `needs` answers, one per replicate, with the sums and areas before it."""
 
     def influence(self, described: OfSweep) -> Floats:
-        """The influences of the clusters, a row each."""
+        """The influences of the clusters (rows) in each replicate (columns)."""
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
-        """Σ u² over the clusters for each of these influences u, a cluster drawn twice counted twice.
+        """Σ u² over the clusters for each of these influences u; a cluster drawn twice counts twice.
 
-        They may be of other tables too, if the same clusters are drawn.
+        The influences may be of several tables whose clusters are the same.
         """
 
 
 class Weights(Protocol):
-    """How often replicates hold clusters, in a form of some engine's own."""
+    """How often each cluster occurs in each replicate, in the format of one engine."""
 
     def sweep(self, table: Table) -> Sweep:
-        """The replicates of a table."""
+        """The sums of these replicates of a table."""

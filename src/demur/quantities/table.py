@@ -1,4 +1,4 @@
-"""The table behind every replicate, (cluster × plateau) → (count, loss sum): enough for every quantity of a curve."""
+"""The table that is resampled, (cluster × plateau) → (count, loss sum): enough for every quantity of a curve."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLUSTER_BLOCK = 4096
 
 
 def running_sum(values: Floats) -> Floats:
-    """Sums down the rows, in place. Adding whole rows is several times faster than numpy's cumsum if they are long."""
+    """Cumulative sums down the rows, in place. For long rows, adding whole rows is several times faster than cumsum."""
     if values.shape[1] < _WIDE:
         return np.cumsum(values, axis=0, out=values)
     for above, row in pairwise(values):
@@ -31,7 +31,7 @@ def running_sum(values: Floats) -> Floats:
 
 
 def cluster_sums(values: Floats) -> Floats:
-    """Sums over clusters (rows), block by block: one order of addition, whatever computes it."""
+    """Sums over clusters (rows), block by block, in the same order of addition in every engine."""
     total = np.zeros(values.shape[1])
     for start in range(0, len(values), CLUSTER_BLOCK):
         total += running_sum(values[start : start + CLUSTER_BLOCK])[-1]
@@ -40,7 +40,7 @@ def cluster_sums(values: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Counts and loss sums of the clusters at each of a number of steps, in order of step and then of cluster."""
+    """Counts and loss sums by step (a plateau or a level of loss) and cluster, in order of step and then of cluster."""
 
     cluster: Indices
     count: Floats
@@ -53,7 +53,7 @@ class Entries:
         cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int, counts: Integers | None = None
     ) -> Entries:
         """Add up the units that share a step and a cluster. Steps are numbered from 0 and none is empty."""
-        # Sums of doubles depend on their order: those of a cluster are in order of loss, not as the rows are.
+        # Sums of doubles depend on their order, so a cluster's losses are sorted: the order of the rows has no effect.
         keys = (cluster, step) if loss.dtype.kind == "i" else (loss, cluster, step)
         order = np.lexsort(keys)
         step, cluster = step[order], cluster[order]
@@ -61,7 +61,7 @@ class Entries:
         first = np.flatnonzero(np.append(True, differs)[: len(order)])
         step_end, cluster = np.flatnonzero(last_of_equal(step[first])), cluster[first].astype(narrow(clusters))
         loss, count = loss[order], np.ones(len(order), np.uint8) if counts is None else counts[order]
-        del step, differs, order  # as large as what is made of them
+        del step, differs, order  # as large as the arrays made from them
         loss *= count
         if len(first):
             count, loss = np.add.reduceat(count, first, dtype=np.int64), np.add.reduceat(loss, first)
@@ -69,12 +69,12 @@ class Entries:
 
     @cached_property
     def dense(self) -> bool:
-        """Whether most clusters are at most steps, so that a full matrix is no waste."""
+        """Whether enough clusters have entries at enough steps for a full matrix to pay off."""
         return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= DENSE_ENOUGH * len(self.count)
 
     @property
     def cells(self) -> int:
-        """How wide the arrays of one replicate are."""
+        """Number of elements in the largest array of one replicate."""
         return len(self.step_end) if self.dense else len(self.count)
 
     @cached_property
@@ -86,12 +86,12 @@ class Entries:
 
     @cached_property
     def cumulated(self) -> Floats:
-        """The same up to each step."""
+        """Counts and loss sums up to and including each step, as two full matrices, steps × clusters."""
         return np.cumsum(self.matrix, axis=1)
 
     @cached_property
     def turns(self) -> list[Indices]:
-        """The first entry of every cluster, then the second, and so on: no cluster is twice in one turn."""
+        """Indices of the first entry of every cluster, then of the second, and so on: each cluster once per turn."""
         order = np.argsort(self.cluster, kind="stable")
         cluster = self.cluster[order]
         turn = np.arange(len(cluster)) - np.searchsorted(cluster, cluster)
@@ -105,15 +105,15 @@ class Entries:
         return np.repeat(steps, np.diff(self.step_end, prepend=-1))
 
     def between(self, start: int, end: int) -> tuple[Indices, Indices, Floats, Floats]:
-        """The entries of some steps: step, cluster, count and loss sum."""
+        """Step, cluster, count and loss sum of the entries with start ≤ step < end."""
         rows = slice(*np.searchsorted(self.step, (start, end)).tolist())
         return self.step[rows], self.cluster[rows], self.count[rows], self.loss[rows]
 
     def cumulative(self, weights: Floats, *, whole: bool) -> tuple[Floats, Floats]:
-        """Weighted counts and loss sums up to each step (a row) in each replicate (a column).
+        """Weighted counts and loss sums up to each step (rows) in each replicate (columns).
 
-        Whole numbers are exact however they are added, so a matrix product may do it where the table is full enough;
-        other losses are always added in the one order of the entries, so that no block size can change a bit.
+        Sums of integers are exact in any order, so a matrix product computes them where the table is dense. Other
+        losses are added in the order of the entries, so that the result does not depend on the block size.
         """
         if whole and self.dense:
             counts, losses = self.cumulated
@@ -129,28 +129,28 @@ class Entries:
         return count[self.step_end], loss[self.step_end]
 
     def by_cluster(self, by_count: Floats, by_loss: Floats, *, dense: bool | None = None) -> Floats:
-        """Each cluster's counts and losses times what one of them is worth at each step: clusters × replicates.
+        """Counts and losses of each cluster times the coefficients of their steps: clusters × replicates.
 
-        Which way they are added is that of all entries, if these are some of them: they may be `dense`.
+        The order of addition depends on `dense`. If these are only some of the entries, pass that of all of them.
         """
         totals = np.zeros((self.clusters, by_count.shape[1]))
         if self.dense if dense is None else dense:
             counts, losses = self.matrix
-            for place in range(len(self.step_end)):  # one order of addition, whatever the block
-                totals += counts[place][:, None] * by_count[place]
-                totals += losses[place][:, None] * by_loss[place]
+            for step in range(len(self.step_end)):  # one order of addition, whatever the block
+                totals += counts[step][:, None] * by_count[step]
+                totals += losses[step][:, None] * by_loss[step]
             return totals
-        for chosen in self.turns:
-            step = self.step[chosen]
-            worth = by_count[step] * self.count[chosen, None]
-            worth += by_loss[step] * self.loss[chosen, None]
-            totals[self.cluster[chosen]] += worth
+        for entries in self.turns:
+            steps = self.step[entries]
+            terms = by_count[steps] * self.count[entries, None]
+            terms += by_loss[steps] * self.loss[entries, None]
+            totals[self.cluster[entries]] += terms
         return totals
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """One system's units as its clusters hold them: by plateau of confidence, and by level of loss."""
+    """The units of one system summed by cluster and plateau of confidence, and by cluster and level of loss."""
 
     ids: Sequence[int | str]
     cluster_units: Floats
@@ -165,7 +165,7 @@ class Table:
 
     @classmethod
     def of(cls, graded: Graded, curve: Curve | None = None) -> Table:
-        """Aggregate graded units by cluster; their curve, if it is there, has sorted the confidences already."""
+        """Aggregate graded units by cluster. Their curve, if it is known, saves sorting the confidences again."""
         curve = Curve.of(graded) if curve is None else curve
         clusters = graded.clusters
         ids: Sequence[int | str] = range(graded.units)
@@ -189,25 +189,25 @@ class Table:
         )
 
     def accepted(self, threshold: float) -> tuple[Floats, Floats]:
-        """Loss numerators and answers of each cluster with at least this confidence."""
+        """Summed loss numerators and number of answers of each cluster with at least this confidence."""
         entries = self.plateaus
-        taken = entries.step < points_within(self.threshold, threshold, self.scale)
-        cluster = entries.cluster[taken]
-        sums = [np.bincount(cluster, each[taken], self.clusters) for each in (entries.loss, entries.count)]
+        accepted = entries.step < points_within(self.threshold, threshold, self.scale)
+        cluster = entries.cluster[accepted]
+        sums = [np.bincount(cluster, values[accepted], self.clusters) for values in (entries.loss, entries.count)]
         return sums[0].astype(np.float64), sums[1].astype(np.float64)
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return len(self.ids)
 
     @cached_property
     def cluster_answers(self) -> Floats:
-        """How many units of each cluster are answered."""
+        """Number of answered units of each cluster."""
         answers = np.bincount(self.plateaus.cluster, self.plateaus.count, minlength=self.clusters)
         return answers.astype(np.float64)
 
     @cached_property
     def cells(self) -> int:
-        """How wide the arrays of one replicate are."""
+        """Number of elements in the largest array of one replicate."""
         return max(self.plateaus.cells, self.levels.cells, self.clusters)

@@ -22,7 +22,7 @@ MODES = ("zero_shot", "few_shot")
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """What was made, where it is, and what it says."""
+    """The results of the demonstration, their explanation, and the files it wrote."""
 
     results: Results
     explanation: str

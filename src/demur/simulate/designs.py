@@ -79,7 +79,7 @@ DESIGNS: dict[str, Design] = {}
 
 
 def design(name: str, words: str, **facts: Any) -> Callable[[Draw], Draw]:
-    """Register a function that draws a data set as a design."""
+    """Register a function that draws data sets as a design."""
 
     def register(draw: Draw) -> Draw:
         DESIGNS[name] = Design(name, words, draw, **facts)
@@ -133,11 +133,11 @@ class Units:
 
     @property
     def person(self) -> Indices:
-        """Whose each unit is."""
+        """Index of the participant of each unit."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def latent(self, part: Floats | None = None, share: float = 0.0) -> Floats:
-        """Numbers of variance 1 that are alike within a participant, and that share so much with another column."""
+        """Numbers of variance 1, correlated within a participant; `part` makes up the given share of their variance."""
         people, everybody = len(self.sizes), int(self.sizes.sum())
         shared = self.rng.exponential(size=people) - 1 if self.skewed else self.rng.normal(size=people)
         own = np.sqrt(1 - self.correlation) * self.rng.normal(size=everybody)
@@ -145,7 +145,7 @@ class Units:
         return np.asarray(new if part is None else np.sqrt(share) * part + np.sqrt(1 - share) * new)
 
     def graded(self, confidence: Floats, loss: Floats, answered: Flags, **facts: Any) -> Graded:
-        """The units with what one system made of them."""
+        """The units with the confidences, losses and abstentions of one system."""
         clusters = Clusters(range(len(self.sizes)), self.sizes, self.person[answered])
         return Graded(len(answered), loss[answered], confidence[answered], clusters=clusters, **facts)
 

@@ -1,4 +1,4 @@
-"""Imitation: a design made after a run, to ask what intervals do on data like one's own.
+"""Imitation: a design that resembles a run, to study intervals on data like one's own.
 
 A data set has as many units per participant as the run's participants have, as large a share answered, the run's losses
 and confidences with their ties, and participants whose abstentions, losses and confidences are as much alike.
@@ -51,7 +51,7 @@ class Imitated:
         order = np.lexsort((graded.confidence, graded.loss))
         loss, confidence = graded.loss[order].astype(np.float64), graded.confidence[order]
         _, start, level, size = np.unique(loss, return_index=True, return_inverse=True, return_counts=True)
-        _, place, times = np.unique(confidence, return_inverse=True, return_counts=True)
+        _, value_index, times = np.unique(confidence, return_inverse=True, return_counts=True)
         sizes, person = graded.clusters.units, graded.clusters.of_answer[order]
         share = graded.answered / graded.units
         everybody = np.repeat(np.arange(len(sizes)), sizes)
@@ -63,7 +63,7 @@ class Imitated:
             _latent_correlation(within(loss, person), lambda z: loss[_index(z, len(loss))]),
             _latent_correlation(within(rank, person), _below),
         )
-        facts = (sizes, share, loss, confidence, start[level], size[level], times[place] == 1, alike)
+        facts = (sizes, share, loss, confidence, start[level], size[level], times[value_index] == 1, alike)
         return cls(*facts, graded.divisor, graded.largest_loss)
 
     def draw(self, rng: np.random.Generator, participants: int) -> DataSet:
@@ -72,11 +72,11 @@ class Imitated:
         by_answer, by_loss, by_confidence = (Units(rng, units.sizes, alike).latent() for alike in self.alike)
         chosen = _index(by_loss, len(self.loss))
         within_level = _below(by_confidence) * self.size[chosen]
-        place = self.start[chosen] + within_level.astype(np.intp)
-        following = np.minimum(place + 1, self.start[chosen] + self.size[chosen] - 1)
-        # A confidence that occurs once stands for all between it and the next: what has no ties gets none.
-        further = np.where(self.alone[place], within_level % 1, 0.0)
-        confidence = self.confidence[place] + further * (self.confidence[following] - self.confidence[place])
+        index = self.start[chosen] + within_level.astype(np.intp)
+        following = np.minimum(index + 1, self.start[chosen] + self.size[chosen] - 1)
+        # A confidence that occurs once stands for all values up to the next, so that no ties arise that the run lacks.
+        further = np.where(self.alone[index], within_level % 1, 0.0)
+        confidence = self.confidence[index] + further * (self.confidence[following] - self.confidence[index])
         answered = by_answer <= _quantile(self.answered)
         facts = {"divisor": self.divisor, "largest_loss": self.largest_loss}
         return {"": {LEFT: units.graded(confidence, self.loss[chosen], answered, **facts)}}
@@ -114,18 +114,19 @@ def within(values: Floats, person: Indices) -> float:
     return float(pairs.sum()) / number / variance if number and variance else 0.0
 
 
-def _latent_correlation(wanted: float, seen: Callable[[Floats], Floats | Flags]) -> float:
-    """The correlation of normal numbers of which what is seen has the correlation that is wanted; none below 0."""
+def _latent_correlation(target: float, observed: Callable[[Floats], Floats | Flags]) -> float:
+    """The correlation, at least 0, of normal numbers whose transforms by `observed` have the target correlation."""
     rng = np.random.default_rng(0)
-    shared, one, other = rng.normal(size=(3, _PAIRS))
+    shared, first, second = rng.normal(size=(3, _PAIRS))
     low, high = 0.0, _MOST_ALIKE
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        pair = [seen(np.sqrt(middle) * shared + np.sqrt(1 - middle) * own).astype(np.float64) for own in (one, other)]
+        parts = [np.sqrt(middle) * shared + np.sqrt(1 - middle) * own for own in (first, second)]
+        pair = [observed(part).astype(np.float64) for part in parts]
         away = [values - np.mean(pair) for values in pair]
-        spread = np.mean([np.mean(each**2) for each in away])
-        found = np.mean(away[0] * away[1]) / spread if spread else 0.0
-        low, high = (middle, high) if found < wanted else (low, middle)
+        spread = np.mean([np.mean(values**2) for values in away])
+        correlation = np.mean(away[0] * away[1]) / spread if spread else 0.0
+        low, high = (middle, high) if correlation < target else (low, middle)
     return low
 
 

@@ -1,7 +1,7 @@
-"""Synthetic interviews: made-up people who talk about some of what they feel, and what an ideal reader makes of it.
+"""Synthetic interviews: made-up people who mention some of their symptoms, and the answers of an ideal reader.
 
-Nobody said any of it, and no number that is made of it means anything clinically: it is there so that the whole road
-from transcripts to a report can be walked, and tested, without a patient and without a model.
+They make it possible to run and test everything from transcripts to a report without a patient and without a model. No
+number computed from them has any clinical meaning.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ from demur.simulate.runs import check_count, make_people
 
 _INTERVIEWER, _PARTICIPANT = "Interviewer", "Participant"
 _FIRST_ID = 300
-_SPOKEN, _NEIGHBOUR, _SILENT, _MORE = 0.75, 0.1, 0.05, 0.5  # how often each of these happens
+_SPOKEN, _NEIGHBOUR, _SILENT, _MORE = 0.75, 0.1, 0.05, 0.5  # probabilities
 _TRAINING = 0.6  # the share of the participants whom examples are taken from
-_FEWEST_TURNS = 3  # after the opening; with fewer it would not be an interview
+_FEWEST_TURNS = 3  # after the opening
 _SECONDS = 4
 
 _SYMPTOMS = {
@@ -84,21 +84,21 @@ seed = {seed}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a participant said about an item: the lines, and the score they speak for; none of it if nothing."""
+class Statements:
+    """The lines in which a participant mentions an item, and the score they imply: None without any lines."""
 
     lines: Sequence[str] = ()
     score: int | None = None
 
     def ideal(self, ambiguity: float) -> dict[str, Any]:
-        """What an ideal reader answers, and how hard the item is to others."""
+        """The answer of an ideal reader, with the ambiguity of the item for other readers."""
         reason = f"{len(self.lines)} lines speak of it" if self.lines else "nothing was said"
         return {"score": self.score, "quotes": [*self.lines], "reason": reason, "ambiguity": round(ambiguity, 3)}
 
 
 @dataclass(frozen=True, slots=True)
 class Interview:
-    """One participant: who says which line, and what is said about each item."""
+    """The interview of one participant: lines with their speakers, and the ideal answer for each item."""
 
     participant: int
     lines: Sequence[tuple[str, str]]
@@ -121,7 +121,7 @@ class Interview:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interviews:
-    """All interviews, with the true scores and who is assessed; the others are those examples are taken from."""
+    """All interviews with their true scores. The first participants supply examples, the others are assessed."""
 
     seed: int
     instrument: Instrument
@@ -130,27 +130,32 @@ class Interviews:
 
     @property
     def training(self) -> int:
-        """How many participants, the first ones, are not assessed."""
+        """Number of participants, the first ones, who are not assessed."""
         return min(max(round(_TRAINING * len(self.interviews)), 1), len(self.interviews) - 1)
 
     def answers(self) -> dict[str, Any]:
-        """What an ideal reader would answer, as the scripted endpoint reads it."""
+        """The answers of an ideal reader, in the format of the scripted endpoint."""
         people = [
-            {"id": str(each.participant), "assessed": place >= self.training, "lines": each.own, "items": each.items}
-            for place, each in enumerate(self.interviews)
+            {
+                "id": str(person.participant),
+                "assessed": index >= self.training,
+                "lines": person.own,
+                "items": person.items,
+            }
+            for index, person in enumerate(self.interviews)
         ]
         low, high = self.instrument.minimum, self.instrument.maximum
         about = {"synthetic": True, "seed": self.seed, "instrument": self.instrument.name}
         return {**about, "scale": [*range(low, high + 1)], "participants": people}
 
     def files(self) -> dict[str, str]:
-        """Every file by its path in the folder."""
-        names = [each.participant for each in self.interviews]
+        """The text of every file, by its path in the folder."""
+        names = [interview.participant for interview in self.interviews]
         prefix = self.instrument.name.replace("-", "")
         header = ["Participant_ID", *(f"{prefix}_{item}" for item in self.instrument.items), "synthetic"]
         rows = [[str(name), *map(str, scores), "true"] for name, scores in zip(names, self.truth, strict=True)]
         return {
-            **{f"transcripts/{each.participant}_TRANSCRIPT.csv": each.transcript for each in self.interviews},
+            **{f"transcripts/{own.participant}_TRANSCRIPT.csv": own.transcript for own in self.interviews},
             "truth.csv": "".join(",".join(row) + "\n" for row in [header, *rows]),
             "train.csv": _listed(names[: self.training]),
             "dev.csv": _listed(names[self.training :]),
@@ -159,14 +164,14 @@ class Interviews:
         }
 
     def write(self, folder: Path) -> Path:
-        """Write a new folder, or one that is empty: all files or none."""
+        """Write all files, or none, to a folder that is new or empty."""
         make_folder(folder / "transcripts", new=folder)
         write_all({folder / name: text for name, text in self.files().items()})
         return folder
 
 
 def make_folder(folder: Path, *, new: Path) -> None:
-    """Make a folder in, or as, one that is not there yet, or is empty."""
+    """Make a folder inside `new`, or `new` itself, which must not exist yet or be empty."""
     try:
         if new.exists() and (not new.is_dir() or any(new.iterdir())):
             raise UserError(f"{new}: is there already; name a folder that is new or empty")
@@ -186,31 +191,32 @@ def simulated_interviews(participants: int, *, seed: int, instrument: Instrument
     rng = np.random.default_rng([checked_seed(seed), 2])
     truth: list[list[int]] = people.truth.tolist()
     interviews = []
-    for place, scores in enumerate(truth):
-        silent, score_of = rng.random() < _SILENT, dict(zip(instrument.items, scores, strict=True))
-        said = {item: Said() if silent else _said(rng, item, score_of[item], instrument) for item in score_of}
-        lines = [*_conversation(rng, place, said, silent=silent)]
-        ambiguity = dict(zip(said, people.difficulty[place].tolist(), strict=True))
-        items = {item: each.ideal(ambiguity[item]) for item, each in said.items()}
-        interviews.append(Interview(_FIRST_ID + place, lines, items))
+    for index, scores in enumerate(truth):
+        silent, statements = rng.random() < _SILENT, dict[str, Statements]()
+        for item, score in zip(instrument.items, scores, strict=True):
+            statements[item] = Statements() if silent else _statements(rng, item, score, instrument)
+        lines = [*_conversation(rng, index, statements, silent=silent)]
+        ambiguity = dict(zip(statements, people.difficulty[index].tolist(), strict=True))
+        items = {item: own.ideal(ambiguity[item]) for item, own in statements.items()}
+        interviews.append(Interview(_FIRST_ID + index, lines, items))
     return Interviews(seed, instrument, interviews, truth)
 
 
-def _said(rng: np.random.Generator, item: str, score: int, instrument: Instrument) -> Said:
-    """What is said about an item, if it is spoken of: now and then as if the score were one more or less."""
+def _statements(rng: np.random.Generator, item: str, score: int, instrument: Instrument) -> Statements:
+    """Random statements about an item, if it is mentioned; some imply a score that is one too high or too low."""
     if rng.random() >= _SPOKEN:
-        return Said()
+        return Statements()
     if rng.random() < _NEIGHBOUR:
         score = min(max(score + int(rng.choice([-1, 1])), instrument.minimum), instrument.maximum)
     often = _OFTEN[round((len(_OFTEN) - 1) * (score - instrument.minimum) / instrument.range)]
     lines = [f"{_any(rng, _BEFORE)}{symptom(item)} {_any(rng, often)}{_any(rng, _AFTER)}"]
     if rng.random() < _MORE:
         lines.append(f"{_any(rng, _BEFORE)}last week too {symptom(item)} {_any(rng, often)}")
-    return Said(lines, score)
+    return Statements(lines, score)
 
 
 def symptom(item: str) -> str:
-    """What people call an item; one nobody wrote words for is called by its name.
+    """What participants call an item: words of everyday speech, or its name if there are none.
 
     >>> symptom("Sleep"), symptom("Dizzy")
     ('trouble sleeping', 'dizzy')
@@ -219,19 +225,19 @@ def symptom(item: str) -> str:
 
 
 def _conversation(
-    rng: np.random.Generator, place: int, said: Mapping[str, Said], *, silent: bool
+    rng: np.random.Generator, index: int, statements: Mapping[str, Statements], *, silent: bool
 ) -> Iterator[tuple[str, str]]:
-    """Who says which line. No two participants open in the same words."""
+    """Speakers and lines of an interview. The index makes the first answers of any two participants differ."""
     yield _INTERVIEWER, _OPENING
-    years, town = divmod(place, len(_TOWNS))
+    years, town = divmod(index, len(_TOWNS))
     yield _PARTICIPANT, f"i am from {_TOWNS[town]} and came here {years + 2} years ago"
     question, *talk = _TOPICS[int(rng.integers(len(_TOPICS)))]
     yield _INTERVIEWER, question
     yield from ((_PARTICIPANT, line) for line in ([_any(rng, _SILENCE)] if silent else talk))
-    spoken = [item for item in rng.permutation([*said]).tolist() if said[item].lines]
+    spoken = [item for item in rng.permutation([*statements]).tolist() if statements[item].lines]
     for item in spoken:
         yield _INTERVIEWER, f"have you been bothered by {symptom(item)}"
-        yield from ((_PARTICIPANT, line) for line in said[item].lines)
+        yield from ((_PARTICIPANT, line) for line in statements[item].lines)
     for _ in range(max(_FEWEST_TURNS - len(spoken), 0)):
         yield _INTERVIEWER, "is there anything you would like to add"
         yield _PARTICIPANT, _any(rng, _SILENCE if silent else _SMALL_TALK)

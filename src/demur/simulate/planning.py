@@ -13,7 +13,7 @@ _PAIR = 2
 
 
 def plan_text(results: Results, difference: float | None = None, power: float = POWER) -> str:
-    """What a pilot of two systems says of the next study."""
+    """The number of participants that the next study needs, from a pilot of two systems."""
     study = results.selective
     if len(results.systems) != _PAIR:
         raise UserError(f"a pilot is of two systems, not of {len(results.systems)}")
@@ -23,16 +23,16 @@ def plan_text(results: Results, difference: float | None = None, power: float = 
     pilot = Pilot.of(estimate, study.clusters_included)
     plan = needed(pilot, difference, power)
     title = title_of(results[replace(number, system=other)])
-    wanted = abs(pilot.difference if difference is None else difference)
+    target = abs(pilot.difference if difference is None else difference)
     ends = "" if estimate.recommended is None else f" {interval_text(estimate.recommended)}"
     compared = f"{isolated(other)} − {isolated(str(study.baseline))}, {title} under {shown(number.confidence)}"
-    whose = "" if difference is not None else " (that of the pilot)"
+    origin = "" if difference is not None else " (that of the pilot)"
     rough = f"from {plan.low} (its 10 % point) to {plan.high} (its 90 % point)"
     enough = f"{plan.clusters} {study.noun}s"
     lines = [
         f"Pilot: {pilot.clusters} {study.noun}s, {compared}: {three(pilot.difference)}{ends}",
         f"Standard deviation per {study.noun}: {three(pilot.spread)}",
-        f"To show a difference of {three(wanted)}{whose} with a power of {power:.0%} at 5 %: {enough}",
+        f"To show a difference of {three(target)}{origin} with a power of {power:.0%} at 5 %: {enough}",
         f"The pilot knows that standard deviation only roughly: {rough}. To be on the safe side, plan for {plan.high}.",
     ]
     if difference is None:

@@ -1,6 +1,6 @@
-"""Populations: the true numbers of a design, from so many participants that they no longer move.
+"""Populations: the true numbers of a design, from so many participants that the sampling error is negligible.
 
-Only sums over units of equal confidence, and of equal loss, are kept: a population costs little memory.
+Only sums over units of equal confidence, and of equal loss, are stored: a population takes little memory.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from demur.quantities.table import Entries, Table
 from demur.simulate.designs import Design
 from demur.types import Floats
 
-_STREAM = 2**31  # populations and data sets are drawn apart
+_STREAM = 2**31  # of random numbers, which data sets do not use
 
 
 @dataclass(frozen=True, eq=False)
 class TruePopulation:
-    """Everybody a design could have drawn, who is drawn when a number is first asked for."""
+    """The population of a design, drawn when one of its numbers is first needed."""
 
     design: Design
     seed: int
@@ -33,24 +33,24 @@ class TruePopulation:
 
     @cached_property
     def curves(self) -> Mapping[tuple[str, str], Replicates]:
-        """The curves by confidence and system, each of one cluster: drawn in chunks, of which sums are kept."""
+        """The curves by confidence and system, each with one cluster, summed over chunks of participants."""
         design, cells = self.design, dict[tuple[str, str], CellSums]()
         for start in range(0, design.at_large, design.chunk):
             participants = min(design.chunk, design.at_large - start)
             for confidence, systems in design.draw(design.random(self.seed, _STREAM, start), participants).items():
                 for system, graded in systems.items():
                     cells.setdefault((confidence, system), CellSums(graded)).add(graded, design.grain)
-        return {name: held.curve() for name, held in cells.items()}
+        return {name: sums.curve() for name, sums in cells.items()}
 
     def number(self, name: str, confidence: str, system: str) -> float:
-        """A number of one system; what is cut at the common coverage is cut at that of the population."""
-        which = name, confidence, system
-        if which not in self.known:
+        """A number of one system; the common coverage is that of the population."""
+        key = name, confidence, system
+        if key not in self.known:
             measure, own = Measure.of(name), self.curves[confidence, system]
             others = [curve.coverage_reached for (of, _), curve in self.curves.items() if of == confidence]
             common = np.minimum.reduce(others) * own.units
-            self.known[which] = float(measure(Cut(own, common) if measure.value == COMMON else own)[0])
-        return self.known[which]
+            self.known[key] = float(measure(Cut(own, common) if measure.value == COMMON else own)[0])
+        return self.known[key]
 
 
 class CellSums:
@@ -80,6 +80,6 @@ class CellSums:
 
 def _summed(sums: Floats, key: Floats, loss: Floats) -> Floats:
     """Keys in ascending order, how many have each, and the sum of their losses, added to those there are."""
-    keys, place = np.unique(np.concatenate([sums[0], key]), return_inverse=True)
-    count = np.bincount(place, np.concatenate([sums[1], np.ones(len(key))]))
-    return np.stack([keys, count, np.bincount(place, np.concatenate([sums[2], loss]))])
+    keys, index = np.unique(np.concatenate([sums[0], key]), return_inverse=True)
+    count = np.bincount(index, np.concatenate([sums[1], np.ones(len(key))]))
+    return np.stack([keys, count, np.bincount(index, np.concatenate([sums[2], loss]))])

@@ -46,7 +46,7 @@ FEW_SHOT = System(reluctance=0.247, noise=2.9)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class People:
-    """What is the case, whatever a system makes of it: one row per participant, one column per item.
+    """The participants as they are, whatever a system answers: one row per participant, one column per item.
 
     `peculiarity` is what makes every system err in the same direction on a participant.
     """
@@ -65,7 +65,7 @@ class People:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What a system made of the people: scores, -1 where it abstained, and every signal."""
+    """The answers of a system with its signals; `answer` counts only where `answered` is true."""
 
     people: People
     answer: Integers
@@ -74,18 +74,18 @@ class Run:
 
     def items(self, signals: Collection[str] | None = None) -> Items:
         """The run as a reader would give it, without the detour through a file; with some of its signals, or all."""
-        (people, each), kept = self.answer.shape, self.signals if signals is None else signals
-        columns = {name: Column.from_sequence(held.ravel()) for name, held in self.signals.items() if name in kept}
+        (people, items), names = self.answer.shape, self.signals if signals is None else signals
+        columns = {name: Column.from_sequence(values.ravel()) for name, values in self.signals.items() if name in names}
         return Items(
             cluster_ids=tuple(range(_FIRST_ID, _FIRST_ID + people)),
             failed=(),
             item_names=self.people.instrument.items,
-            cluster=np.repeat(np.arange(people), each),
-            item=np.tile(np.arange(each), people),
+            cluster=np.repeat(np.arange(people), items),
+            item=np.tile(np.arange(items), people),
             truth=self.people.truth.ravel(),
             answer=np.where(self.answered, self.answer, 0).ravel(),
             answered=self.answered.ravel(),
-            nan_answer=np.zeros(people * each, bool),
+            nan_answer=np.zeros(people * items, bool),
             signals=MappingProxyType(columns),
             instrument=self.people.instrument,
             noun="participant",
@@ -104,7 +104,7 @@ class Run:
         return _run_file(run_id, [self.experiment(mode)])
 
     def experiment(self, mode: str, failures: int = 0) -> Json:
-        """The run as one experiment of a run file; whoever fails comes after the others."""
+        """The run as one experiment of a run file; failed participants come last."""
         names, answers = self.people.instrument.items, self.answer.astype(object)
         answers[~self.answered] = None
         cells = {signal: values.tolist() for signal, values in self.signals.items()}
@@ -128,13 +128,13 @@ class Run:
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
-    """So many of something there can be."""
+    """Raise an error unless a count is an integer and large enough."""
     if type(value) is not int or value < least:
         raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
 
 
 def check_people(participants: Any, correlation: Any) -> None:
-    """A population that can be made up."""
+    """Raise an error unless people with these parameters can be simulated."""
     check_count("participants", participants)
     if not isinstance(correlation, (int, float)) or not 0 <= correlation <= 1:
         raise UserError(f"correlation {literal(correlation)}, expected a number from 0 to 1")
@@ -152,7 +152,7 @@ def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, 
 
 
 def run_system(people: People, system: System, *, seed: int) -> Run:
-    """What one system makes of the people. The same seed gives the same run."""
+    """The run of one system on the people. The same seed gives the same run."""
     rng = np.random.default_rng([checked_seed(seed), 1])
     shape = people.difficulty.shape
     scatter = system.noise * (0.2 + 1.2 * people.difficulty) * people.instrument.range / 3

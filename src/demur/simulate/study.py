@@ -45,9 +45,10 @@ _AT_ONCE = 10  # data sets that a process is given: a fraction of a second, whic
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one data set says of one number: whether each interval holds the truth (None: there is none), and more.
+    """The result of one data set for one number: whether each interval contains the true value, None without one.
 
-    `warned` is any warning that bears on the number; `doubted` one that is about this very number, or no interval.
+    `warned` is set by any warning that bears on the number, `doubted` by one about this very number or by the lack of
+    an interval.
     """
 
     held: Mapping[str, bool | None]
@@ -111,7 +112,7 @@ def _share(part: float, whole: int) -> float:
 
 
 def monte_carlo_error(datasets: int) -> float:
-    """How far a share of so many data sets strays, one standard error, where 95 % hold."""
+    """The standard error of a share of so many data sets, if the true share is 95 %."""
     return math.sqrt(NOMINAL * (1 - NOMINAL) / datasets) if datasets else math.nan
 
 
@@ -140,34 +141,34 @@ def coverage(  # noqa: PLR0913  (one parameter for each option of the command)
     tasks = [range(start, min(start + size, datasets)) for start in range(0, datasets, size)]
     if processes > 1:  # the population is drawn once, and its numbers are known to all
         trials.outcomes(range(1))
-    tell = progress and (lambda done, _: progress(min(done * size, datasets), datasets))
+    report_progress = progress and (lambda done, _: progress(min(done * size, datasets), datasets))
     tallies = dict[str, Tally]()
     with Workers(processes) as workers:
-        for name, truth, outcome in chain.from_iterable(workers.each(trials.outcomes, tasks, tell)):
+        for name, truth, outcome in chain.from_iterable(workers.each(trials.outcomes, tasks, report_progress)):
             tallies.setdefault(name, Tally(name, truth)).add(outcome)
     return TableOf(tallies.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
-    """The data sets of a study, each known by its number alone: it says how one is drawn and how it is resampled."""
+    """The data sets of a study; the number of a data set seeds how it is drawn and resampled."""
 
     population: TruePopulation
     participants: int
     plan: Plan
 
     def outcomes(self, numbers: Iterable[int]) -> list[tuple[str, float, Outcome]]:
-        """What becomes of every number in some of the data sets, in their order."""
-        design, found = self.population.design, list[tuple[str, float, Outcome]]()
+        """The outcomes of all quantities in the data sets with these numbers, in their order."""
+        design, outcomes = self.population.design, list[tuple[str, float, Outcome]]()
         for number in numbers:
             data = design.data(self.participants, self.population.seed, number)
-            found += Trial(design, self.population, data, replace(self.plan, seed=number)).outcomes()
-        return found
+            outcomes += Trial(design, self.population, data, replace(self.plan, seed=number)).outcomes()
+        return outcomes
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One data set, estimated as an evaluation would, and held against its population."""
+    """One data set, evaluated like the data of a user, and compared with its population."""
 
     design: Design
     population: TruePopulation
@@ -175,7 +176,7 @@ class Trial:
     plan: Plan
 
     def outcomes(self) -> Iterator[tuple[str, float, Outcome]]:
-        """Every number by its name, its truth, and what became of its intervals."""
+        """Name, true value and outcome of every number."""
         views = {
             confidence: {system: CurveView.of(graded) for system, graded in systems.items()}
             for confidence, systems in self.data.items()
@@ -183,8 +184,8 @@ class Trial:
         paired, alone = len(next(iter(views.values()))) > 1, not self.design.differences_only
         measures = [Measure.of(name) for name in (*self.design.numbers, *(COMMON_NUMBERS if paired else ()))]
         confidence, first = next((name, systems[LEFT]) for name, systems in views.items())
-        asked = partial(curve_rows, measures=measures, resample_all=True, counts=self.counts)
-        rows = [row for name, systems in views.items() for row in asked(name, systems)]
+        rows_of = partial(curve_rows, measures=measures, resample_all=True, counts=self.counts)
+        rows = [row for name, systems in views.items() for row in rows_of(name, systems)]
         contrasts = [*contrasts_with(rows, LEFT)]
         asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
         together = bool(self.design.no_difference)
@@ -229,7 +230,7 @@ def _about(views: Mapping[str, Mapping[str, CurveView]], estimates: Sequence[Est
 
 def _outcome(row: Estimate, truth: float, warnings: Iterable[ResultWarning]) -> Outcome:
     intervals = {"recommended": row.recommended, "percentile": row.percentile}
-    held = {name: None if each is None else each.low <= truth <= each.high for name, each in intervals.items()}
+    held = {name: None if ends is None else ends.low <= truth <= ends.high for name, ends in intervals.items()}
     bearing = [warning for warning in warnings if warning.about.matches(row.key)]
     own = any(warning.about.quantity or warning.about.minus or warning.code in OF_A_CURVE for warning in bearing)
     width = row.recommended.high - row.recommended.low if row.recommended else 0.0
@@ -237,7 +238,7 @@ def _outcome(row: Estimate, truth: float, warnings: Iterable[ResultWarning]) -> 
 
 
 def _family(rows: Sequence[Estimate]) -> Outcome:
-    """Whether nothing at all is called different that is not."""
+    """Whether no interval of any difference excludes 0, where nothing differs."""
     if not rows:
         return Outcome(dict.fromkeys(METHODS), 0.0, doubted=True)
     held = {
@@ -252,20 +253,20 @@ def _band(bands: BandEnds | None, risk: str, curve: Replicates, *, warned: bool 
     if bands is None:
         return Outcome(dict.fromkeys(METHODS), 0.0, doubted=True)
     needed = np.ceil(bands.coverage * curve.units * (1 - _SLACK))
-    place = np.searchsorted(curve.count[:, 0], needed)
-    reached = place < len(curve.count)
-    place = place[reached]
-    truth = curve.loss_sum[place, 0] / (
-        curve.table.divisor * (curve.count[place, 0] if risk == BANDS[0] else curve.units)
+    index = np.searchsorted(curve.count[:, 0], needed)
+    reached = index < len(curve.count)
+    index = index[reached]
+    truth = curve.loss_sum[index, 0] / (
+        curve.table.divisor * (curve.count[index, 0] if risk == BANDS[0] else curve.units)
     )
     ends = getattr(bands, risk)
     low, high = ends.low_simultaneous[reached], ends.high_simultaneous[reached]
-    there = ~np.isnan(low)
-    inside = ((low <= truth) & (truth <= high))[there]
+    defined = ~np.isnan(low)
+    inside = ((low <= truth) & (truth <= high))[defined]
     pointwise = (ends.low[reached] <= truth) & (truth <= ends.high[reached])
-    if not there.any():
+    if not defined.any():
         return Outcome({"recommended": None, "percentile": bool(pointwise.all())}, 0.0, doubted=True)
-    width = float(np.mean((high - low)[there]))
+    width = float(np.mean((high - low)[defined]))
     held = {"recommended": bool(inside.all()), "percentile": bool(pointwise.all())}
     return Outcome(held, width, warned, warned)
 

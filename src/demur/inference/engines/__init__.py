@@ -1,6 +1,6 @@
-"""Engines: what computes the numbers of replicates. numpy always can; the compiled kernel gives the same bits, sooner.
+"""Engines, which compute the sums of replicates: numpy, or the compiled kernel, with the same bits in less time.
 
-The kernel is used where it was built, with the widest instructions the processor has, unless `DEMUR_ENGINE` is set:
+The kernel is used if it was built, with the widest instructions of the processor, unless `DEMUR_ENGINE` is set:
 
     numpy                               numpy, whether there is a kernel or not
     c                                   the kernel, or an error where there is none
@@ -23,30 +23,30 @@ CHOICES = ("numpy", "c", "c:baseline", "c:avx2", "c:avx512")
 
 
 def engine_name() -> str:
-    """The engine that computes, as `DEMUR_ENGINE` spells it: numpy, or c with the instructions in use."""
+    """The engine in use, as `DEMUR_ENGINE` spells it: numpy, or c with the instruction set."""
     chosen = chosen_kernel()
     return "numpy" if chosen is None else str(chosen)
 
 
 def chosen_kernel() -> Kernel | None:
-    """The compiled kernel if it is what computes, None for numpy."""
-    wanted = os.environ.get(VARIABLE, "")
-    if wanted and wanted not in CHOICES:
-        raise UserError(f"{VARIABLE} is {shown(wanted)}, expected one of {', '.join(CHOICES)}, or nothing at all")
-    if wanted == "numpy":
+    """The compiled kernel if it is the engine in use, None for numpy."""
+    requested = os.environ.get(VARIABLE, "")
+    if requested and requested not in CHOICES:
+        raise UserError(f"{VARIABLE} is {shown(requested)}, expected one of {', '.join(CHOICES)}, or nothing at all")
+    if requested == "numpy":
         return None
     from demur.inference.engines.kernel import KERNELS, MISSING  # noqa: PLC0415  (numpy does without it)
 
-    if wanted and MISSING:
-        raise UserError(f"{VARIABLE} is {wanted}, but {MISSING}; {VARIABLE}=numpy does without it")
-    if ":" in wanted and wanted not in KERNELS:
-        raise UserError(f"{VARIABLE} is {wanted}, but this processor has only {', '.join(KERNELS)}")
-    return KERNELS.get(wanted) or next(reversed(KERNELS.values()), None)
+    if requested and MISSING:
+        raise UserError(f"{VARIABLE} is {requested}, but {MISSING}; {VARIABLE}=numpy does without it")
+    if ":" in requested and requested not in KERNELS:
+        raise UserError(f"{VARIABLE} is {requested}, but this processor has only {', '.join(KERNELS)}")
+    return KERNELS.get(requested) or next(reversed(KERNELS.values()), None)
 
 
 def about() -> dict[str, str]:
-    """The engine that computes and what it is made of: where the kernel is from, or why there is none."""
-    import platform  # noqa: PLC0415  (only who asks pays)
+    """The engine in use, the path of the kernel or why there is none, and the versions of Python and numpy."""
+    import platform  # noqa: PLC0415  (slow to import, and rarely needed)
 
     import numpy as np  # noqa: PLC0415
 
@@ -62,7 +62,7 @@ def about() -> dict[str, str]:
 
 
 def prepared_kernel() -> Prepared | None:
-    """The kernel, ready for the tables of one set of draws; None for numpy."""
+    """The kernel for the tables of one set of draws; None for numpy."""
     chosen = chosen_kernel()
     if chosen is None:
         return None

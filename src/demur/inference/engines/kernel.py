@@ -1,4 +1,4 @@
-"""The compiled kernel, seen from Python: arrays in, arrays out, 16 replicates to a block."""
+"""The compiled kernel as Python calls it: arrays in, arrays out, in blocks of 16 replicates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 LANES = 16
 MISSING: str | None = None  # why there is no kernel
-_INTERFACE = 4  # what this module expects of the compiled one: the number in _kernel.c changes with it
+_INTERFACE = 4  # must equal INTERFACE in _kernel.c
 
 try:
     import demur.inference.engines._kernel as _kernel  # noqa: PLR0402  (`from` does not tell missing from broken)
@@ -24,7 +24,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The kernel with one instruction set, by name and number. The sets differ in speed, and in no bit of a result."""
+    """The kernel with one instruction set, by name and number. Instruction sets differ in speed, not in results."""
 
     instructions: str
     number: int
@@ -33,7 +33,7 @@ class Kernel:
         return f"c:{self.instructions}"
 
     def draw(self, seed: int, replicates: range, clusters: int) -> NDArray[np.uint8] | None:
-        """How often each replicate holds each cluster, by block, cluster and lane; None if a number exceeds 255.
+        """How often each cluster occurs in each replicate, by block, cluster and lane; None if a count exceeds 255.
 
         Lanes after the last replicate are 0.
         """
@@ -52,5 +52,5 @@ KERNELS = _kernels()
 
 
 def origin() -> str:
-    """Where the kernel is from and what compiled it, or why there is none."""
+    """Path and compiler of the kernel, or why there is none."""
     return f"none: {MISSING}" if MISSING else f"{_kernel.__file__}, compiled by {_kernel.COMPILER.strip()}"

@@ -1,4 +1,4 @@
-"""Tiles: how often replicates hold clusters, as the kernel takes it, and the sums of replicates by the kernel."""
+"""Tiles: the weights of clusters in replicates, in the format of the kernel, and the sums that the kernel computes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from demur.inference.engines._kernel import Steps
 
 _LARGEST = 255
-_STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
+_STATES = 5  # the kernel's numbers of a replicate at a plateau: answers, their loss, two areas, mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
-_REACHED, _RISKS, _POINTS = 3, 2, 9  # how much it tells of a plateau that is found
+_REACHED, _RISKS, _POINTS = 3, 2, 9  # how many numbers of a plateau each search returns
 _NONE = np.zeros(0)
-_ROOM = 4096  # for replicates that answer a little more
+_ROOM = 4096  # spare length, for replicates with a few more answers
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What the kernel has made of tables, once for all blocks of their replicates."""
+    """The kernel with the tables it has prepared, once for all blocks of replicates."""
 
     kernel: Kernel
     _steps: dict[int, tuple[Entries, Steps]] = field(default_factory=dict)
@@ -45,20 +45,20 @@ class Prepared:
             # A matrix product begins each sum with 0, a running sum with its first term, which may be −0.
             nothing = 0.0 if table.whole and entries.dense else -0.0
             cluster = entries.cluster.astype(np.int32, copy=False)
-            for array in (cluster, entries.count, entries.loss):  # which the kernel reads where they are
+            for array in (cluster, entries.count, entries.loss):  # the kernel reads them without a copy
                 array.flags.writeable = False
-            held = begin, cluster, entries.count, entries.loss, table.cluster_units
-            steps = _kernel.steps(*held, entries.dense, table.whole, nothing)
+            arrays = begin, cluster, entries.count, entries.loss, table.cluster_units
+            steps = _kernel.steps(*arrays, entries.dense, table.whole, nothing)
             self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
         return self._steps[id(entries)][1]
 
     def drawn(self, seed: int, replicates: range, clusters: int) -> Tiles | None:
-        """How often replicates hold clusters; None if a byte cannot hold that."""
+        """Random weights of the clusters in each replicate; None if one exceeds a byte."""
         drawn = self.kernel.draw(seed, replicates, clusters)
         return None if drawn is None else Tiles(self, drawn, len(replicates))
 
     def packed(self, rows: Floats) -> Tiles | None:
-        """From a row of weights per replicate; None if a byte cannot hold one of them."""
+        """Given weights, one row per replicate, as tiles; None if one is not a whole number from 0 to 255."""
         if rows.size and not (rows.min() >= 0 and rows.max() <= _LARGEST and (rows == np.floor(rows)).all()):
             return None
         replicates, clusters = rows.shape
@@ -67,17 +67,15 @@ class Prepared:
         return Tiles(self, np.ascontiguousarray(full.reshape(-1, LANES, clusters).swapaxes(1, 2)), replicates)
 
     def harmonic_tables(self, most: float) -> Floats:
-        """Harmonic numbers and the trigamma function of the whole numbers up to this one, at least."""
-        known = self._tables[-1] if self._tables else None
-        if known is None or known.shape[1] <= most:
-            known = harmonic_tables(int(most * 1.03125) + _ROOM)
-            self._tables.append(known)
-        return known
+        """Harmonic numbers and trigamma function for the whole numbers up to at least this one."""
+        if not self._tables or self._tables[-1].shape[1] <= most:
+            self._tables.append(harmonic_tables(int(most * 1.03125) + _ROOM))
+        return self._tables[-1]
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """How often each replicate holds each cluster, in bytes by block of 16 replicates, cluster and lane."""
+    """How often each cluster occurs in each replicate, as bytes by block of 16 replicates, cluster and lane."""
 
     prepared: Prepared
     bytes: NDArray[np.uint8]
@@ -85,32 +83,32 @@ class Tiles:
 
     @cached_property
     def columns(self) -> Floats:
-        """The weights as numpy sums with them: a row per cluster, a column per replicate."""
+        """The weights with one row per cluster and one column per replicate, as numpy uses them."""
         clusters = self.bytes.shape[1]
         return self.bytes.swapaxes(0, 1).reshape(clusters, -1)[:, : self.replicates].astype(np.float64)
 
     @cached_property
     def rows(self) -> Floats:
-        """The weights with a row per replicate."""
+        """The weights with one row per replicate."""
         return np.ascontiguousarray(self.columns.T)
 
     def sweep(self, table: Table) -> KernelSweep:
-        """The replicates of a table."""
+        """The sums of these replicates of a table."""
         return KernelSweep(table, self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachedByKernel:
-    """The first plateaus with at least so many answers, as the kernel found them."""
+    """The first plateaus with a required number of answers, by the kernel."""
 
-    place: Indices
+    index: Indices
     count: Floats
     loss_sum: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointsByKernel(ReachedByKernel):
-    """The same, with the mean loss, and with what was before them."""
+    """The first plateaus with a required number of answers, with the mean loss, and the sums and areas before them."""
 
     risk: Floats
     count_before: Floats
@@ -122,14 +120,14 @@ class PointsByKernel(ReachedByKernel):
 
 @dataclass(frozen=True, eq=False)
 class KernelSweep:
-    """The sums of replicates, by the kernel."""
+    """The sums of a block of replicates, by the kernel."""
 
     table: Table
     tiles: Tiles
 
     @property
     def weights(self) -> Floats:
-        """How often each cluster is in each replicate."""
+        """How often each cluster (row) occurs in each replicate (column)."""
         return self.tiles.columns
 
     @cached_property
@@ -143,22 +141,22 @@ class KernelSweep:
 
     @property
     def _chunk(self) -> int:
-        """How many plateaus the kernel goes through again to find a point."""
+        """Number of plateaus between stored states; a search for a point goes through so many again."""
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
     def steps(self, entries: Entries) -> Steps:
-        """The plateaus or the levels of the table, as the kernel has them."""
+        """The plateaus or levels of the table, as prepared for the kernel."""
         return self.tiles.prepared.steps(self.table, entries)
 
     def _call(self, function: Callable[..., None], entries: Entries | None, option: int, *arrays: Any) -> None:
-        """Call the kernel about these replicates, and the plateaus or levels of the table."""
+        """Call a function of the kernel with these replicates and the plateaus or levels of the table."""
         number, drawn = self.tiles.prepared.kernel.number, self.tiles.bytes
         steps = None if entries is None else self.steps(entries)
         function(number, steps, drawn, self.table.clusters, self.tiles.replicates, option, *arrays)
 
     @cached_property
     def _swept(self) -> Floats:
-        """Where each replicate is before every chunk of plateaus, and at the end."""
+        """The state of each replicate before every chunk of plateaus, and after the last one."""
         chunks = -(-self._plateaus // self._chunk)
         state = np.empty((len(self.tiles.bytes), chunks + 1, _STATES, LANES))
         self._call(_kernel.sweep, self.table.plateaus, self._chunk, state)
@@ -166,23 +164,23 @@ class KernelSweep:
 
     @cached_property
     def _end(self) -> list[Floats]:
-        """Answers, their loss and both areas of the whole curves."""
+        """Answers, their loss, both areas and the mean loss of the whole curves."""
         last = self._swept[:, -1].swapaxes(0, 1)
         return [*last.reshape(_STATES, -1)[:, : self.tiles.replicates]]
 
     @cached_property
     def units(self) -> Floats:
-        """How many units there are."""
+        """Number of units."""
         return self.sums_of(self.table.cluster_units)
 
     @property
     def answered(self) -> Floats:
-        """How many of them are answered."""
+        """Number of answered units."""
         return self._end[0]
 
     @property
     def loss(self) -> Floats:
-        """The summed loss numerators of the answers."""
+        """Summed loss numerators of all answers."""
         return self._end[1]
 
     @property
@@ -197,7 +195,7 @@ class KernelSweep:
 
     @cached_property
     def oracle(self) -> Oracle:
-        """The same losses in the oracle order."""
+        """The sums of the losses in the oracle order."""
         sums = np.empty((4, self.tiles.replicates))
         levels = self.table.level_loss, self.harmonic_tables
         self._call(_kernel.oracle, self.table.levels, 0, *levels, sums)
@@ -205,49 +203,49 @@ class KernelSweep:
 
     @property
     def harmonic_tables(self) -> Floats:
-        """Of the numbers of answers that there are, at least."""
+        """Harmonic numbers and trigamma function up to at least the largest number of answers."""
         return self.tiles.prepared.harmonic_tables(float(self.answered.max(initial=0)))
 
     def sums_of(self, by_cluster: Floats) -> Floats:
-        """Sums over the clusters of a whole number that each of them has."""
+        """Sums over the clusters of each replicate of a whole number per cluster."""
         sums = np.empty(self.tiles.replicates)
         self._call(_kernel.sums, None, 0, in_order(by_cluster), sums)
         return sums
 
     def reached(self, needs: Floats) -> ReachedByKernel:
         """The first plateaus with at least `needs` answers."""
-        return ReachedByKernel(*self._found(needs, _NONE, _REACHED))
+        return ReachedByKernel(*self._search(needs, _NONE, _REACHED))
 
     def risks(self, needs: Floats, divisor: float, scale: Floats) -> Floats:
-        """Both risks there."""
-        found: Floats = self._found(needs, np.append(divisor, scale), _RISKS)
-        return found
+        """Selective and generalized risk at the first plateaus with at least `needs` answers."""
+        risks: Floats = self._search(needs, np.append(divisor, scale), _RISKS)
+        return risks
 
     def points(self, needs: Floats) -> PointsByKernel:
-        """The same, with what was before them."""
-        return PointsByKernel(*self._found(needs, _NONE, _POINTS))
+        """The first plateaus with at least `needs` answers, with the sums and areas before them."""
+        return PointsByKernel(*self._search(needs, _NONE, _POINTS))
 
-    def _found(self, needs: Floats, scales: Floats, wanted: int) -> Any:
-        found = np.empty((wanted, *needs.shape))
-        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), scales, found)
-        return found
+    def _search(self, needs: Floats, scales: Floats, size: int) -> Any:
+        values = np.empty((size, *needs.shape))
+        self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), scales, values)
+        return values
 
     def influence(self, described: OfSweep) -> Floats:
-        """Influences of the clusters."""
+        """The influences of the clusters (rows) in each replicate (columns)."""
         influence, nodes = np.empty((self.table.clusters, self.tiles.replicates)), Nodes()
         nodes.add(described)
         self._evaluate(nodes, influence)
         return influence
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
-        """Sums of squares over the clusters of each replicate."""
+        """Sums of squared influences over the clusters of each replicate."""
         groups, squares = batches(influences, self.table.clusters), dict[int, Floats]()
         for nodes in groups:
             squares |= zip(nodes.index, self._evaluate(nodes, _NONE), strict=True)
         return [squares[id(influence)] for influence in influences]
 
     def _evaluate(self, nodes: Nodes, influence: Floats) -> Floats:
-        """The sums of squares of all nodes. The influences of the last one go into the array, unless it is empty."""
+        """Sums of squares of all nodes. Fills `influence` with the influences of the last node, unless it is empty."""
         squares = np.empty((len(nodes.arguments), self.tiles.replicates))
         self._call(_kernel.influences, None, 0, squares, influence, nodes.arguments)
         return squares

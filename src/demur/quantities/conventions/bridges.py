@@ -1,7 +1,8 @@
-"""Bridges: what a number of one convention is in another, and what two signatures differ in.
+"""Bridges: converting a number from one convention to another, and the differences between two signatures.
 
-A bridge leads over the area of the answered units alone, by trapezoids with a flat start: each convention that has one
-is a factor of that area and something added. Bridges are exact, where equal confidences are broken only without them.
+The common reference is the area over the answered units alone, by trapezoids with a flat start: a bridge gives the
+number of a convention as that area times a factor, plus a term. It is exact; where a convention breaks ties in
+confidence, it holds only for data without ties.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from demur.errors import UserError, literal, unknown
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.quantities.conventions.signature import DEFINITION, KEYS, OURS, Signature, meaning
 
-_DEFINING = ("abst", "ties", "start", "rule", "dom")  # x is a factor, whoever prints it
+_DEFINING = ("abst", "ties", "start", "rule", "dom")  # x only scales the numbers
 _MUST_AGREE = ("loss", "unit", "abst", "ties", "start", "rule", "dom")
 CONVENTIONS: dict[str, Mapping[str, str]] = {
     OURS: DEFINITION,
-    **{name: {**DEFINITION, **each.keys} for name, each in EMULATIONS.items()},
+    **{name: {**DEFINITION, **emulation.keys} for name, emulation in EMULATIONS.items()},
 }
 EFFECTS = {
     "loss": "areas of different losses measure different things, and no factor leads from one to the other",
@@ -41,7 +42,7 @@ EFFECTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownOfAnswers:
-    """What may be known besides a number: how many answers, which share of the units, the first risk, the mean loss."""
+    """What a conversion may need: the number of answers, their share of the units, the first risk, the mean loss."""
 
     answered: int | None = None
     cmax: Fraction | None = None
@@ -56,7 +57,7 @@ class KnownOfAnswers:
 
 
 class Bridge(NamedTuple):
-    """From the area of the answered units: `factor` times it, plus `added`; both of what is needed to be known."""
+    """A number as `factor` times the area over the answered units, plus `added`; both are functions of `needs`."""
 
     factor: Callable[..., Fraction]
     added: Callable[..., Fraction]
@@ -64,7 +65,7 @@ class Bridge(NamedTuple):
     formula: str
 
 
-def _nothing(*_: object) -> Fraction:
+def _zero(*_: object) -> Fraction:
     return Fraction(0)
 
 
@@ -77,8 +78,8 @@ def _renormed(n: int) -> Fraction:
 _AREA, _GENERALIZED = "AURC of the answers", "AUGRC of the answers"
 BRIDGES: dict[str, dict[str, Bridge]] = {
     "aurc": {
-        OURS: Bridge(lambda cmax: cmax, _nothing, ("cmax",), f"{_AREA} × Cmax"),
-        "fd-shifts": Bridge(lambda: Fraction(1000), _nothing, (), f"{_AREA} × 1000"),
+        OURS: Bridge(lambda cmax: cmax, _zero, ("cmax",), f"{_AREA} × Cmax"),
+        "fd-shifts": Bridge(lambda: Fraction(1000), _zero, (), f"{_AREA} × 1000"),
         "torch-uncertainty": Bridge(
             lambda n, _: _renormed(n),
             lambda n, first: -first / (n - 1),
@@ -93,8 +94,8 @@ BRIDGES: dict[str, dict[str, Bridge]] = {
         ),
     },
     "augrc": {
-        OURS: Bridge(lambda cmax: cmax**2, _nothing, ("cmax",), f"{_GENERALIZED} × Cmax²"),
-        "fd-shifts": Bridge(lambda: Fraction(1000), _nothing, (), f"{_GENERALIZED} × 1000"),
+        OURS: Bridge(lambda cmax: cmax**2, _zero, ("cmax",), f"{_GENERALIZED} × Cmax²"),
+        "fd-shifts": Bridge(lambda: Fraction(1000), _zero, (), f"{_GENERALIZED} × 1000"),
         "torch-uncertainty": Bridge(
             lambda n, _: _renormed(n),
             lambda n, first: -first / (2 * n * (n - 1)),
@@ -112,68 +113,69 @@ BRIDGES: dict[str, dict[str, Bridge]] = {
 
 
 def convention_of(text: str) -> tuple[str | None, Mapping[str, str]]:
-    """A convention by its name, or the signature of a line and the name of the convention it is, if it has one."""
+    """Name and keys of a convention, from its name or from a signature; the name is None if no convention matches."""
     if text in CONVENTIONS:
         return text, CONVENTIONS[text]
     if ":" not in text:
         raise unknown("convention", text, CONVENTIONS)
     keys = dict(Signature.parse(text).items())
-    alike = (name for name, own in CONVENTIONS.items() if all(own[key] == keys[key] for key in _DEFINING))
-    return next(alike, None), keys
+    matches = (name for name, own in CONVENTIONS.items() if all(own[key] == keys[key] for key in _DEFINING))
+    return next(matches, None), keys
 
 
 def scale_of(convention: str, keys: Mapping[str, str]) -> Fraction:
-    """By which factor numbers of a signature are larger than those of the convention it is of."""
+    """The factor between the numbers of a signature and those of its convention."""
     return Fraction(keys["x"]) / Fraction(CONVENTIONS[convention]["x"])
 
 
 def bridge_of(convention: str, quantity: str) -> Bridge:
-    """How a number of a convention follows from the area of the answers."""
+    """The bridge from the area over the answered units to a quantity of a convention."""
     if quantity not in BRIDGES:
         raise unknown("quantity with bridges", quantity, BRIDGES)
     if convention not in BRIDGES[quantity]:
         others = [other for other, bridges in BRIDGES.items() if convention in bridges]
-        way_out = f"there is one to its {others[0]}" if others else "take it from the data: demur evaluate --convention"
-        raise UserError(f"no bridge leads to the {quantity} of {convention}; {way_out}")
+        remedy = f"there is one to its {others[0]}" if others else "take it from the data: demur evaluate --convention"
+        raise UserError(f"no bridge leads to the {quantity} of {convention}; {remedy}")
     return BRIDGES[quantity][convention]
 
 
-def converted(value: Fraction, ways: tuple[str, str], quantity: str, known: KnownOfAnswers) -> Fraction:
-    """A number of the first of two conventions in the second.
+def converted(value: Fraction, conventions: tuple[str, str], quantity: str, known: KnownOfAnswers) -> Fraction:
+    """A number of the first of two conventions, converted to the second.
 
     >>> converted(Fraction(151, 480), ("demur", "fd-shifts"), "aurc", KnownOfAnswers(cmax=Fraction(3, 4)))
     Fraction(3775, 9)
     """
-    bridges = [bridge_of(name, quantity) for name in ways]
-    if ways[0] == ways[1]:
+    source, target = ((bridge_of(name, quantity), name) for name in conventions)
+    if conventions[0] == conventions[1]:
         return value
-    (factor, added), (other, more) = (_parts(bridge, name, known) for bridge, name in zip(bridges, ways, strict=True))
-    return (value - added) / factor * other + more
+    factor, added = _parts(*source, known)
+    target_factor, target_added = _parts(*target, known)
+    return (value - added) / factor * target_factor + target_added
 
 
 def _parts(bridge: Bridge, name: str, known: KnownOfAnswers) -> tuple[Fraction, Fraction]:
-    values = [getattr(known, each) for each in bridge.needs]
-    for each, value in zip(bridge.needs, values, strict=True):
+    values = [getattr(known, need) for need in bridge.needs]
+    for need, value in zip(bridge.needs, values, strict=True):
         if value is None:
-            raise UserError(f"a bridge to {name} needs to know more: give --{each.replace('_', '-')}")
+            raise UserError(f"a bridge to {name} needs to know more: give --{need.replace('_', '-')}")
     return bridge.factor(*values), bridge.added(*values)
 
 
 def ties_matter(*conventions: str) -> bool:
-    """Whether bridges between these hold only where no confidences are equal."""
+    """Whether conversions between these conventions hold only if no two confidences are equal."""
     return any(CONVENTIONS[name]["ties"] != "plateau" for name in conventions)
 
 
-def differences(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[list[str]]:
-    """Of each key that differs, among those both have: its values, both meanings, and what that does, as lines."""
+def differences(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[list[str]]:
+    """For each common key with different values, lines of text: the values, their meanings, and the effect."""
     for key in KEYS:
-        values = [keys[key] for keys in (one, other) if key in keys]
+        values = [keys[key] for keys in (first, second) if key in keys]
         if len({*values}) > 1:
             effect = f"divide by {values[0]}, and multiply by {values[1]}" if key == "x" else EFFECTS[key]
             meanings = [f"  {meaning(key, value)}" for value in values]
             yield [f"{key}: {' against '.join(values)}", *meanings, f"  → {effect}"]
 
 
-def comparable(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether numbers may be compared, at equal Cmax or cut at one coverage, once their scale is the same."""
-    return all(one[key] == other[key] for key in _MUST_AGREE if key in one and key in other)
+def comparable(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Whether numbers on one scale, at equal Cmax or cut at the same coverage, may be compared."""
+    return all(first[key] == second[key] for key in _MUST_AGREE if key in first and key in second)
