@@ -15,7 +15,7 @@ import numpy as np
 
 from demur.facts.losses import Losses
 from demur.read import read_table
-from demur.summaries.summary import Kept, Summary
+from demur.summaries.summary import Summary, SummaryOptions
 
 REPLICATES, ABSTAINED, PART = 200, 0.1, 1_000_000
 READ = ("--column", "cluster=user", "--confidence", "sure", "--loss-max", "1")
@@ -40,7 +40,7 @@ def tally(rows):
     items = read_table({"cluster": user, "sure": sure, "loss": loss}, instrument=None)
     losses: Losses = items.losses
     before = spent()
-    made = Summary.of(items, losses, Kept("sure", ["sure"]), "0" * 64)
+    made = Summary.of(items, losses, SummaryOptions("sure", ["sure"]), "0" * 64)
     ours, theirs = spent() - before, None
     try:
         import duckdb  # noqa: PLC0415
