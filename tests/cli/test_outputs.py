@@ -225,7 +225,7 @@ USAGE = {
     "evaluate --seed": "demur: Option '--seed' requires an argument.",
     "schema": "demur: Missing argument 'name'.",
     "schema run more": "demur: Got unexpected extra argument(s) (more)",
-    "simulate runs": "demur: Missing option '--output'.",
+    "simulate runs": "demur: Missing option '--output' / '-o'.",
 }
 
 

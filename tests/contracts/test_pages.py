@@ -64,3 +64,9 @@ def test_the_notebook_is_current_and_every_cell_of_it_was_run():
 def test_the_sentence_to_copy_is_that_of_the_demo(demo_results):
     page = " ".join((PAGE.parent / "reporting.md").read_text(encoding="utf-8").replace("\n>", "").split())
     assert table_text(demo_results, "sentence").partition("\n\n")[0] in page
+
+
+def test_every_command_that_writes_a_file_takes_the_short_option_too():
+    outputs = [line for line in make_cli.page().splitlines() if line.startswith("| `--output")]
+    assert outputs
+    assert all(line.startswith("| `--output -o`") for line in outputs)

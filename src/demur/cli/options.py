@@ -112,7 +112,9 @@ WorkerNames = Annotated[
         "--workers", help="What reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
     ),
 ]
-Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, a new one in data/outputs/.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="The file to write; if not given, a new one in data/outputs/.")
+]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="Also write the report of the file, a page.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]

@@ -24,7 +24,8 @@ Confidences = Annotated[
 def report(
     artifact: Annotated[Path, typer.Argument(help="A file written by demur evaluate, retrieval or calibrate.")],
     output: Annotated[
-        Path | None, typer.Option(help="The page to write; if not given, beside the file, under its name.")
+        Path | None,
+        typer.Option("--output", "-o", help="The page to write; if not given, beside the file, under its name."),
     ] = None,
     rule: Annotated[
         Path | None,
@@ -60,7 +61,9 @@ def table(
     digits: Annotated[
         int | None, typer.Option(help="Decimals of every number; 4 (3 in sentences) if not given.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="The file to write; if not given, the table is printed.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; if not given, the table is printed.")
+    ] = None,
     confidence: Confidences = None,
 ) -> None:
     """Print results as a table: for LaTeX, for Markdown, or as CSV with one row per number; or as sentences.

@@ -201,7 +201,7 @@ def _imitation(path: Path, shape: Json, reading: options.ReadingOptions) -> Desi
 
 @simulations.command()
 def runs(
-    output: Annotated[Path, typer.Option(help="The run file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run file to write.")],
     seed: options.SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants there are.")] = 41,
     failures: Annotated[int, typer.Option(help="How many more participants fail.")] = 0,
@@ -227,7 +227,7 @@ def runs(
 
 @simulations.command()
 def queries(
-    output: Annotated[Path, typer.Option(help="The per-query CSV file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The per-query CSV file to write.")],
     seed: options.SimulationSeed,
     posts: Annotated[int, typer.Option(help="How many posts there are, each asked for nine criteria.")] = 60,
 ) -> None:
@@ -244,7 +244,7 @@ def queries(
 
 @simulations.command()
 def interviews(
-    output: Annotated[Path, typer.Option(help="The folder to write, new or empty.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write, new or empty.")],
     seed: options.SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants there are.")] = 40,
     instrument: InstrumentFile = "PHQ-8",
