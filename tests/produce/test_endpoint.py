@@ -6,7 +6,7 @@ import threading
 import httpx
 import pytest
 
-from demur.produce.asking import Asker, ChatQuestion
+from demur.produce.asking import ChatQuestion, ask
 from demur.produce.config import checked_settings
 from demur.produce.endpoint import Endpoint, HttpRequest
 from demur.produce.failures import EndpointError, ParticipantFailure, Stopped
@@ -165,7 +165,7 @@ def test_the_body_of_a_question():
     schema = {"type": "object"}
     question = ChatQuestion(KEY, [{"role": "user", "content": "x"}], schema, 5, 0.2, 100, 5)
     with server.endpoint() as endpoint:
-        Asker(endpoint, "m", 0).answer(question, json.loads)
+        ask(endpoint, question, json.loads, retries=0)
     (request,) = server.requests
     assert json.loads(request.content) == {
         "model": "m",
@@ -185,7 +185,7 @@ def test_the_body_of_a_question():
 @pytest.mark.parametrize("body", [{}, {"choices": []}, {"choices": [1]}, {"choices": [{"message": "x"}]}])
 def test_a_body_without_a_choice_is_no_completion(body):
     with Server(reply(body=body)).endpoint() as endpoint, pytest.raises(ParticipantFailure) as failure:
-        Asker(endpoint, "m", 0).answer(ChatQuestion(KEY, [], {}, 1, 0, 10), json.loads)
+        ask(endpoint, ChatQuestion(KEY, [], {}, 1, 0, 10), json.loads, retries=0)
     assert failure.value.category == "server_error"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from commands import demur
 from demur.produce.probe import _MESSAGES, _SCHEMA
-from demur.produce.tokens import Tokens
+from demur.produce.signals import Tokens
 from producing import SHORT, interviews, produced
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"

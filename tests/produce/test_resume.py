@@ -211,10 +211,10 @@ def test_nothing_is_written_after_a_line_that_could_not_be(tmp_path, monkeypatch
     good, write = path.read_bytes(), os.write
     with Journal(path) as journal:
         monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:10]))
-        journal.append("request", key, {})
+        journal.append("failed", key, {})
         monkeypatch.setattr(os, "write", write)
         with pytest.raises(OSError, match="No space left"):
-            journal.append("request", key, {})
+            journal.append("failed", key, {})
     assert len(replayed(path)[0]) == 3
     assert path.read_bytes() == good
 

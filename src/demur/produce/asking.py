@@ -60,43 +60,34 @@ class Answer(Generic[T]):
     tokens: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Asks questions of one model."""
-
-    endpoint: Endpoint
-    model: str
-    retries: int
-
-    def answer(self, question: ChatQuestion, parse: Callable[[str], T]) -> Answer[T]:
-        """The answer; an invalid one is retried with the next seed, a truncated one once with twice the tokens."""
-        invalid, attempts, doubled, again = 0, 0, False, False
-        while True:
-            try:
-                reply = self.endpoint.call(
-                    HttpRequest("/chat/completions", question.key, question.body(self.model), 1 if again else None)
-                )
-            except ParticipantFailure as failure:
-                attempts += failure.attempts
-                if failure.status != _SERVER or again:
-                    failure.attempts = attempts
-                    raise
-                question, again = question.reseeded(), True
-                continue
-            attempts, again = attempts + reply.attempts, False
-            text, truncated, tokens = _content(reply.body, question, attempts)
-            if truncated and doubled:
-                raise question.failure("truncated", attempts, len(text))
-            if truncated:
-                question, doubled = replace(question, max_tokens=2 * question.max_tokens), True
-                continue
-            try:
-                return Answer(parse(text), text, tokens)
-            except InvalidAnswer:
-                if invalid == self.retries:
-                    raise question.failure("invalid", attempts, len(text)) from None
-            invalid += 1
-            question = replace(question.reseeded(), temperature=max(question.temperature, _ANOTHER_TEMPERATURE))
+def ask(endpoint: Endpoint, question: ChatQuestion, parse: Callable[[str], T], *, retries: int) -> Answer[T]:
+    """The answer; an invalid one is retried with the next seed, a truncated one once with twice the tokens."""
+    invalid, attempts, doubled, again = 0, 0, False, False
+    while True:
+        body = question.body(endpoint.settings.model)
+        try:
+            reply = endpoint.call(HttpRequest("/chat/completions", question.key, body, 1 if again else None))
+        except ParticipantFailure as failure:
+            attempts += failure.attempts
+            if failure.status != _SERVER or again:
+                failure.attempts = attempts
+                raise
+            question, again = question.reseeded(), True
+            continue
+        attempts, again = attempts + reply.attempts, False
+        text, truncated, tokens = _content(reply.body, question, attempts)
+        if truncated and doubled:
+            raise question.failure("truncated", attempts, len(text))
+        if truncated:
+            question, doubled = replace(question, max_tokens=2 * question.max_tokens), True
+            continue
+        try:
+            return Answer(parse(text), text, tokens)
+        except InvalidAnswer:
+            if invalid == retries:
+                raise question.failure("invalid", attempts, len(text)) from None
+        invalid += 1
+        question = replace(question.reseeded(), temperature=max(question.temperature, _ANOTHER_TEMPERATURE))
 
 
 def _content(body: Json, question: ChatQuestion, attempts: int) -> tuple[str, bool, Any]:

@@ -70,15 +70,15 @@ class Endpoint:
     def __init__(
         self, settings: ProduceSettings, pace: Pace, record: Record, transport: httpx.BaseTransport | None = None
     ) -> None:
-        self._settings, self._pace, self._record = settings.endpoint, pace, record
+        self.settings, self._pace, self._record = settings.endpoint, pace, record
         chat = settings.endpoint.base_url
         same = origin(settings.embedding_url) == origin(chat)
         key = settings.endpoint.api_key_env
         # A key is never sent to another server: one for embeddings has its own key, or none.
         embedding_key = settings.endpoint.embedding_api_key_env or (key if same else "")
         self._clients = {
-            False: _client(chat, key, self._settings.concurrency, transport),
-            True: _client(settings.embedding_url, embedding_key, self._settings.concurrency, transport),
+            False: _client(chat, key, self.settings.concurrency, transport),
+            True: _client(settings.embedding_url, embedding_key, self.settings.concurrency, transport),
         }
 
     def __enter__(self) -> Self:
@@ -98,7 +98,7 @@ class Endpoint:
             if isinstance(outcome, dict):
                 return HttpReply(outcome, attempt)
             self._check_key(request, outcome)
-            most = request.attempts or self._settings.retries + 1
+            most = request.attempts or self.settings.retries + 1
             if outcome.status == _SERVER:
                 most = min(most, _SAME_BODY)
             if not outcome.again or attempt >= most:
@@ -112,13 +112,13 @@ class Endpoint:
     def _check_key(self, request: HttpRequest, outcome: _FailedAttempt) -> None:
         """Stop the run if the key was refused, because every other request would be refused too."""
         if outcome.status in (401, 403):
-            own = self._settings.embedding_api_key_env if request.embeds else ""
-            variable = own or self._settings.api_key_env
+            own = self.settings.embedding_api_key_env if request.embeds else ""
+            variable = own or self.settings.api_key_env
             raise EndpointError(f"the endpoint refused the key (HTTP {outcome.status}); set {variable}")
 
     def embed(self, texts: Sequence[str], key: Key) -> list[Any]:
         """The embeddings of texts, in their order, unchecked."""
-        body = {"model": self._settings.embedding_model or self._settings.model, "input": [*texts]}
+        body = {"model": self.settings.embedding_model or self.settings.model, "input": [*texts]}
         listed = self.call(HttpRequest("/embeddings", key, body)).body.get("data")
         entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
         by_index = {entry.get("index", index): entry.get("embedding") for index, entry in enumerate(entries)}
@@ -154,7 +154,7 @@ class Endpoint:
         """Status, headers and body; the timeout holds for the whole reply, even if it arrives piece by piece."""
         client = self._clients[request.embeds]
         method = "GET" if request.body is None else "POST"
-        timeout, pieces, size = self._settings.timeout, [], 0
+        timeout, pieces, size = self.settings.timeout, [], 0
         limits = httpx.Timeout(timeout, connect=min(_CONNECT, timeout))
         with client.stream(method, request.path.lstrip("/"), json=request.body, timeout=limits) as response:
             for piece in response.iter_bytes():

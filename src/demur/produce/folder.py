@@ -25,24 +25,9 @@ _OWNER_ONLY = 0o600
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of a run, and its files."""
+    """The folder of a run."""
 
     path: Path
-
-    @property
-    def config(self) -> Path:
-        """The file with the configuration that the run was started with."""
-        return self.path / "config.json"
-
-    @property
-    def journal(self) -> Path:
-        """The journal of the run."""
-        return self.path / "journal.jsonl"
-
-    @property
-    def references(self) -> Path:
-        """The file with the embeddings of the references."""
-        return self.path / "references.npz"
 
     def write(self, name: str, content: Json) -> Path:
         """Write a JSON file of the folder atomically, and wait until it is on disk."""

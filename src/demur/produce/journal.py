@@ -8,6 +8,7 @@ import os
 import re
 import threading
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,18 +21,53 @@ from demur.types import Json
 VERSION = 1
 _LINE = re.compile(rb'(\{.*), "crc": ([0-9]{1,10})\}', re.DOTALL)
 _FREE = ("request",)  # kinds that are not synced to disk by themselves, but with the next record
+Case = tuple[str, str]  # mode and participant
+
+
+@dataclass(slots=True)
+class StepUsage:
+    """The usage of one step's requests; a request that was retried is one request and several attempts."""
+
+    requests: int = 0
+    attempts: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, record: Json) -> None:
+        """Count one attempt."""
+        self.attempts += 1
+        self.requests += record["attempt"] == 1
+        self.seconds.append(record["seconds"])
+        for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+            setattr(self, name, getattr(self, name) + (record[name] or 0))
 
 
 @dataclass(slots=True)
 class Journal:
-    """An append-only file that many threads may write to, as a context manager."""
+    """An append-only file that many threads may write to, as a context manager, and the state that its records give.
+
+    `cut_off` is the number of bytes of a torn last line that were removed when it was opened.
+    """
 
     path: Path
+    evidence: dict[str, Json] = field(default_factory=dict)
+    retrieved: dict[str, Json] = field(default_factory=dict)
+    samples: dict[Case, dict[int, Json]] = field(default_factory=lambda: defaultdict(dict))
+    done: dict[Case, Json] = field(default_factory=dict)
+    failed: dict[Case, Json] = field(default_factory=dict)
+    usage: dict[str, StepUsage] = field(default_factory=lambda: defaultdict(StepUsage))
+    cut_off: int = 0
     _file: int = -1
     _torn: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Self:
+        records, self.cut_off = replayed(self.path)
+        for record in records:
+            mode, person, step, sample = record["key"]
+            self._take(record["kind"], (mode, person, step, sample), record)
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         return self
 
@@ -39,7 +75,7 @@ class Journal:
         os.close(self._file)
 
     def append(self, kind: str, key: Key, content: Json) -> None:
-        """Append a record and sync it to disk; it has ids and numbers, and no text of transcripts or answers."""
+        """Write a record to disk, then update the state; it has no text of transcripts or answers."""
         line = line_of({"v": VERSION, "kind": kind, "key": [*key], **content})
         with self._lock:
             if self._torn:  # after a partial line of another thread, this one would be lost too
@@ -48,6 +84,34 @@ class Journal:
             self._torn = os.write(self._file, line) < len(line)
             if kind not in _FREE:
                 os.fsync(self._file)
+            self._take(kind, key, content)
+
+    def is_final(self, case: Case) -> bool:
+        """Whether a participant is done or failed in a mode."""
+        return case in self.done or case in self.failed
+
+    def emptied(self) -> int:
+        """The number of items that the character budget left without a reference."""
+        return sum(content["emptied"] for content in self.retrieved.values())
+
+    def _take(self, kind: str, key: Key, content: Json) -> None:
+        """Update the state by a record."""
+        mode, person, step, sample = key
+        if kind == "request":
+            self.usage[step].add(content)
+        elif kind == "evidence":
+            self.evidence[person] = content["items"]
+        elif kind == "retrieved":
+            self.retrieved[person] = {name: content[name] for name in ("references", "emptied")}
+        elif kind == "sample":
+            self.samples[mode, person][sample] = content
+        elif kind == "done":
+            self.done[mode, person] = {name: content[name] for name in ("predicted", "signals")}
+            self.failed.pop((mode, person), None)
+            self.samples.pop((mode, person), None)
+        elif kind == "failed":
+            failure = {name: value for name, value in content.items() if name not in ("v", "kind", "key")}
+            self.failed[mode, person] = failure
 
 
 def line_of(record: Json) -> bytes:

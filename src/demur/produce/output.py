@@ -13,7 +13,7 @@ from demur.facts.instruments import Instrument
 from demur.files.strict_model import now
 from demur.produce.config import FEW_SHOT
 from demur.produce.inputs import Inputs, Scores
-from demur.produce.ledger import Ledger, StepUsage
+from demur.produce.journal import Journal, StepUsage
 from demur.produce.retrieval import SIMILARITY_SCALE
 from demur.types import Json
 
@@ -34,7 +34,7 @@ class Prices:
         return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / _MILLION
 
 
-def run_content(inputs: Inputs, ledger: Ledger, begun: Json) -> Json:
+def run_content(inputs: Inputs, journal: Journal, begun: Json) -> Json:
     """The content of the run file: it depends only on configuration, data and answers, and has no times."""
     tool = begun["made"]
     metadata = {"run_id": begun["run_id"], "git_commit": tool["git_commit"], "git_dirty": tool["git_dirty"]}
@@ -42,7 +42,7 @@ def run_content(inputs: Inputs, ledger: Ledger, begun: Json) -> Json:
     metadata |= {"synthetic": True} if inputs.settings.data.synthetic else {}
     experiments = []
     for mode in inputs.settings.assess.modes:
-        results = [*_results(mode, inputs, ledger)]
+        results = [*_results(mode, inputs, journal)]
         shared = {"mode": mode, "model": inputs.settings.endpoint.model}
         counts = {
             "total_participants": len(results),
@@ -81,14 +81,14 @@ def _provenance(mode: str, inputs: Inputs, begun: Json) -> Json:
     }
 
 
-def _results(mode: str, inputs: Inputs, ledger: Ledger) -> Iterator[Json]:
+def _results(mode: str, inputs: Inputs, journal: Journal) -> Iterator[Json]:
     """The participants that are done or failed, in the order of their ids."""
     for person in inputs.people:
         case = mode, str(person)
-        if case in ledger.done:
-            yield _success(person, inputs.truth[str(person)], ledger.done[case], inputs.instrument)
-        elif case in ledger.failed:
-            yield {"participant_id": person, "success": False, "error": ledger.failed[case]["category"]}
+        if case in journal.done:
+            yield _success(person, inputs.truth[str(person)], journal.done[case], inputs.instrument)
+        elif case in journal.failed:
+            yield {"participant_id": person, "success": False, "error": journal.failed[case]["category"]}
 
 
 def _success(person: ClusterId, truth: Scores, done: Json, scale: Instrument) -> Json:
@@ -113,20 +113,20 @@ def _success(person: ClusterId, truth: Scores, done: Json, scale: Instrument) ->
     }
 
 
-def failures_content(inputs: Inputs, ledger: Ledger) -> Json:
+def failures_content(inputs: Inputs, journal: Journal) -> Json:
     """The failures and their categories, without any text of transcripts or answers."""
     entries = [
-        {"mode": mode, "participant_id": person, **ledger.failed[mode, str(person)]}
+        {"mode": mode, "participant_id": person, **journal.failed[mode, str(person)]}
         for mode in inputs.settings.assess.modes
         for person in inputs.people
-        if (mode, str(person)) in ledger.failed
+        if (mode, str(person)) in journal.failed
     ]
     return {"by_category": dict(sorted(Counter(entry["category"] for entry in entries).items())), "failures": entries}
 
 
-def usage_content(ledger: Ledger, prices: Prices, seconds: float) -> Json:
+def usage_content(journal: Journal, prices: Prices, seconds: float) -> Json:
     """The usage so far, by step; `seconds` is the time that this call took."""
-    steps = {step: _step_usage(usage, prices) for step, usage in sorted(ledger.usage.items())}
+    steps = {step: _step_usage(usage, prices) for step, usage in sorted(journal.usage.items())}
     costs = [step["cost"] for step in steps.values() if step["cost"] is not None]
     prices_given = {"prompt_per_million": prices.prompt, "completion_per_million": prices.completion}
     return {
@@ -135,7 +135,7 @@ def usage_content(ledger: Ledger, prices: Prices, seconds: float) -> Json:
         "steps": steps,
         "prices": prices_given,
         "cost": math.fsum(costs) if costs else None,
-        "items_left_without_references_by_the_budget": ledger.emptied(),
+        "items_left_without_references_by_the_budget": journal.emptied(),
     }
 
 

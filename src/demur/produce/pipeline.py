@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from demur.errors import UserError
 from demur.produce.answers import ItemAnswer, grounded, normalised, quotes_of, scores_of
-from demur.produce.asking import Asker, ChatQuestion
+from demur.produce.asking import Answer, ChatQuestion, ask
 from demur.produce.config import BOTH, FEW_SHOT
-from demur.produce.endpoint import Key
+from demur.produce.endpoint import Endpoint, Key
 from demur.produce.failures import EndpointError, ParticipantFailure, Stopped, internal
 from demur.produce.folder import TextFolder
 from demur.produce.inputs import Inputs
-from demur.produce.ledger import Ledger
+from demur.produce.journal import Journal
 from demur.produce.pace import seed_of
 from demur.produce.prompts import ShownPassage
 from demur.produce.retrieval import Library
-from demur.produce.signals import assembled
-from demur.produce.tokens import item_token_signals
+from demur.produce.signals import assembled, item_token_signals
 from demur.produce.transcripts import Transcript
 from demur.types import Json
 
+T = TypeVar("T")
 _NO_SAMPLE = ("scoring_invalid", "scoring_truncated")
 
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """Assesses participants, one per call; steps that are in the ledger are not repeated."""
+    """Assesses participants, one per call; steps that are in the journal are not repeated."""
 
     inputs: Inputs
-    ledger: Ledger
-    asker: Asker
+    journal: Journal
+    endpoint: Endpoint
     texts: TextFolder
     library: Library | None
     with_logprobs: bool
 
     def assess(self, person: str) -> list[ParticipantFailure]:
         """Assess one participant in every mode that is not final yet, and return the failures."""
-        modes = [mode for mode in self.inputs.settings.assess.modes if not self.ledger.is_final((mode, person))]
+        modes = [mode for mode in self.inputs.settings.assess.modes if not self.journal.is_final((mode, person))]
         try:
             transcript = self.inputs.transcripts.read(person)
             quotes = self._evidence(person, transcript)
@@ -60,18 +60,18 @@ class Assessor:
             raise error
         failure = error if isinstance(error, ParticipantFailure) else internal(error)
         for mode in modes:
-            self.ledger.append("failed", (mode, person, failure.step, failure.sample or 0), failure.record())
+            self.journal.append("failed", (mode, person, failure.step, failure.sample or 0), failure.record())
         return [failure]
 
     def _evidence(self, person: str, transcript: Transcript) -> dict[str, list[str]]:
         """The grounded quotes of each item, which both modes share."""
-        known = self.texts.evidence(person) if person in self.ledger.evidence else None
+        known = self.texts.evidence(person) if person in self.journal.evidence else None
         if known is not None:
             return known
         assess, prompts = self.inputs.settings.assess, self.inputs.prompts
         key: Key = (BOTH, person, "evidence", 1)
-        question = self._question(key, prompts.evidence_messages(transcript.text), prompts.evidence_schema)
-        answer = self.asker.answer(question, partial(quotes_of, items=self.inputs.instrument.items))
+        parse = partial(quotes_of, items=self.inputs.instrument.items)
+        answer = self._ask(key, prompts.evidence_messages(transcript.text), prompts.evidence_schema, parse)
         plain = normalised(transcript.text)
         evidence = {item: grounded(quotes, plain) for item, quotes in answer.value.items()}
         counts = {
@@ -81,49 +81,49 @@ class Assessor:
             rejected = {"rejected": sum(map(len, answer.value.values()))}
             raise ParticipantFailure("evidence_ungrounded", "evidence", 1, numbers=rejected)
         self.texts.keep("evidence", person, evidence)
-        self.ledger.append("evidence", key, {"items": counts})
+        self.journal.append("evidence", key, {"items": counts})
         return evidence
 
     def _mode(self, mode: str, person: str, transcript: Transcript, quotes: dict[str, list[str]]) -> None:
         assess, few_shot = self.inputs.settings.assess, mode == FEW_SHOT
         references = self._references(person, quotes) if few_shot else {}
         shown = self.library.shown(references) if few_shot and self.library else []
-        samples = self.ledger.samples[mode, person]
+        samples = self.journal.samples[mode, person]
         for number in range(1, assess.consistency_samples + 1):
             if number not in samples:
                 self._sample((mode, person, "score", number), transcript, shown)
         listed = [samples[number] for number in range(1, assess.consistency_samples + 1)]
-        result = assembled(self.ledger.evidence[person], references, listed, assess.decision)
-        self.ledger.append("done", (mode, person, "assemble", 0), result)
+        result = assembled(self.journal.evidence[person], references, listed, assess.decision)
+        self.journal.append("done", (mode, person, "assemble", 0), result)
 
     def _references(self, person: str, quotes: dict[str, list[str]]) -> Json:
         """The references of each item."""
         if self.library is None:
             return {}
-        if person not in self.ledger.retrieved:
+        if person not in self.journal.retrieved:
             key: Key = (FEW_SHOT, person, "embed", 0)
-            embed = partial(self.asker.endpoint.embed, key=key)
-            self.ledger.append("retrieved", key, self.library.retrieved(quotes, embed))
-        references: Json = self.ledger.retrieved[person]["references"]
+            embed = partial(self.endpoint.embed, key=key)
+            self.journal.append("retrieved", key, self.library.retrieved(quotes, embed))
+        references: Json = self.journal.retrieved[person]["references"]
         return references
 
     def _sample(self, key: Key, transcript: Transcript, shown: Sequence[ShownPassage]) -> None:
         prompts, settings = self.inputs.prompts, self.inputs.settings
         mode, person, step, number = key
-        question = self._question(key, prompts.score_messages(transcript.text, shown), prompts.score_schema)
+        messages, parse = prompts.score_messages(transcript.text, shown), partial(scores_of, prompts=prompts)
         try:
-            answer = self.asker.answer(question, partial(scores_of, prompts=prompts))
+            answer = self._ask(key, messages, prompts.score_schema, parse)
         except ParticipantFailure as failure:
             if settings.assess.consistency_samples == 1 or failure.category not in _NO_SAMPLE:
                 raise
-            counts: Json = {"valid_samples": len(self.ledger.samples[mode, person]), "cause": failure.category}
+            counts: Json = {"valid_samples": len(self.journal.samples[mode, person]), "cause": failure.category}
             status, tries = failure.status, failure.attempts
             numbers = counts | failure.numbers
             raise ParticipantFailure("consistency_incomplete", step, number, status, tries, numbers) from None
         tokens = self._tokens(key, answer.tokens, answer.text)
         if self.texts.reasons:
             self.texts.keep(mode, f"{person}.{number}", {item: {**score.text} for item, score in answer.value.items()})
-        self.ledger.append("sample", key, {**_plain(answer.value), "tokens": tokens})
+        self.journal.append("sample", key, {**_plain(answer.value), "tokens": tokens})
 
     def _tokens(self, key: Key, entries: Any, text: str) -> Json | None:
         """The token signals of every item; None if they are missing and the configuration allows that."""
@@ -137,17 +137,18 @@ class Assessor:
             failure.step, failure.sample = key[2], key[3]
             raise
 
-    def _question(self, key: Key, messages: Sequence[Json], schema: Json) -> ChatQuestion:
+    def _ask(self, key: Key, messages: Sequence[Json], schema: Json, parse: Callable[[str], T]) -> Answer[T]:
         assess, scoring = self.inputs.settings.assess, key[2] == "score"
-        return ChatQuestion(
+        question = ChatQuestion(
             key,
             messages,
             schema,
             seed_of(assess.seed, *key),
             assess.scoring_temperature if scoring else assess.temperature,
             assess.max_tokens,
-            self.inputs.settings.endpoint.top_logprobs if scoring and self.with_logprobs else 0,
+            self.endpoint.settings.top_logprobs if scoring and self.with_logprobs else 0,
         )
+        return ask(self.endpoint, question, parse, retries=self.endpoint.settings.retries)
 
 
 def _plain(answers: dict[str, ItemAnswer]) -> Json:

@@ -9,29 +9,20 @@ from typing import Any
 from demur.errors import UserError, nearest, shown
 from demur.files.strict_json import loads
 from demur.produce.answers import InvalidAnswer
-from demur.produce.asking import Answer, Asker, ChatQuestion
+from demur.produce.asking import Answer, ChatQuestion, ask
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.endpoint import Endpoint, HttpRequest
 from demur.produce.failures import EndpointError, ParticipantFailure
+from demur.produce.prompts import closed, nullable
 from demur.produce.retrieval import unit_vectors
-from demur.produce.tokens import Tokens, forbidden, members_of
+from demur.produce.signals import Tokens, forbidden, members_of
 from demur.types import Json
 
 _SCORES = (0, 1, 2, 3)
 _ALLOWED = ("null", *map(str, _SCORES))
-_SCHEMA = {
-    "type": "object",
-    "properties": {"score": {"anyOf": [{"type": "integer", "enum": [*_SCORES]}, {"type": "null"}]}},
-    "required": ["score"],
-    "additionalProperties": False,
-}
+_SCHEMA = closed({"score": nullable(_SCORES)})
 _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # never equal by chance
-_DRAWN = {
-    "type": "object",
-    "properties": {name: {"type": "integer", "enum": [*range(10)]} for name in _DIGITS},
-    "required": [*_DIGITS],
-    "additionalProperties": False,
-}
+_DRAWN = closed({name: {"type": "integer", "enum": [*range(10)]} for name in _DIGITS})
 _MESSAGES = (
     {"role": "system", "content": "You answer with one JSON object."},
     {"role": "user", "content": "Choose a score from 0 to 3, or null."},
@@ -42,11 +33,10 @@ _MOST_LISTED = 8
 
 def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
     """The capabilities of the endpoint; one that it lacks is null or false."""
-    ask = Asker(endpoint, settings.endpoint.model, retries=0)
     models = _models(endpoint)
-    plain = _answer(ask, _question(1))
-    detailed = _answer(ask, _question(2, top_logprobs=settings.endpoint.top_logprobs))
-    warm = [_answer(ask, _question(3, temperature=0.7, schema=_DRAWN), _parsed) for _ in range(2)]
+    plain = _answer(endpoint, _question(1), _score)
+    detailed = _answer(endpoint, _question(2, top_logprobs=settings.endpoint.top_logprobs), _score)
+    warm = [_answer(endpoint, _question(3, temperature=0.7, schema=_DRAWN), _parsed) for _ in range(2)]
     return {
         "models": models,
         "schema": plain is not None,
@@ -80,10 +70,10 @@ def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, sche
     return ChatQuestion(("", "", "probe", number), _MESSAGES, schema, number, temperature, 512, top_logprobs)
 
 
-def _answer(ask: Asker, question: ChatQuestion, parse: Callable[[str], Any] | None = None) -> Answer[Any] | None:
+def _answer(endpoint: Endpoint, question: ChatQuestion, parse: Callable[[str], Any]) -> Answer[Any] | None:
     """The answer; None if no valid one was given."""
     try:
-        return ask.answer(question, parse or _score)
+        return ask(endpoint, question, parse, retries=0)
     except ParticipantFailure as failure:
         if failure.category in ("timeout", "connection", "rate_limited"):
             raise EndpointError(f"the endpoint does not answer ({failure.category})") from None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from demur.produce.ledger import Ledger
+from demur.produce.journal import Journal
 
 _EVERY = {"bar": 0.5, "plain": 10.0}
 _LAST = 20
@@ -29,7 +29,7 @@ class ProgressLine:
     kind: str
     people: Sequence[str]
     modes: Sequence[str]
-    ledger: Ledger
+    journal: Journal
     tell: Tell
     clock: Callable[[], float] = time.monotonic
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
@@ -56,12 +56,12 @@ class ProgressLine:
 
     def line(self) -> str:
         """The state of the run in one line."""
-        final = {mode: sum(self.ledger.is_final((mode, person)) for person in self.people) for mode in self.modes}
+        final = {mode: sum(self.journal.is_final((mode, person)) for person in self.people) for mode in self.modes}
         parts = [f"{mode} {count}/{len(self.people)}" for mode, count in final.items()]
         passed = max(self.clock() - self._began, 1e-9)
         requests, tokens = (now - before for now, before in zip(self._spent(), self._before, strict=True))
         parts += [f"{requests / passed:.1f} requests/s", f"{tokens / passed:.0f} tokens/s"]
-        failed = Counter(failure["category"] for failure in self.ledger.failed.copy().values())
+        failed = Counter(failure["category"] for failure in self.journal.failed.copy().values())
         if failed:
             parts.append("failed: " + ", ".join(f"{name} {count}" for name, count in sorted(failed.items())))
         left = len(self.people) - min(final.values(), default=0)
@@ -70,7 +70,7 @@ class ProgressLine:
         return " · ".join(parts)
 
     def _spent(self) -> tuple[int, int]:
-        usage = [*self.ledger.usage.values()]
+        usage = [*self.journal.usage.values()]
         return sum(step.attempts for step in usage), sum(step.completion_tokens for step in usage)
 
 

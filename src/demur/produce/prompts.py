@@ -113,21 +113,21 @@ class PromptFolder:
     def evidence_schema(self) -> Json:
         """The schema of evidence: a list of quotes per item."""
         quote = {"type": "string", "maxLength": _LONGEST_QUOTE}
-        return _closed({item: {"type": "array", "items": quote, "maxItems": _MOST_QUOTES} for item in self._items})
+        return closed({item: {"type": "array", "items": quote, "maxItems": _MOST_QUOTES} for item in self._items})
 
     @cached_property
     def score_schema(self) -> Json:
         """The schema of scores: evidence, reason, score, confidence and extra members per item."""
-        item = _closed(
+        item = closed(
             {
                 "evidence": {"type": "string", "maxLength": _LONGEST_REASON},
                 "reason": {"type": "string", "maxLength": _LONGEST_REASON},
                 **{name: _extra_schema(member) for name, member in self.extra.items()},
-                "score": _nullable(self.answers),
-                "confidence": _nullable(CONFIDENCES),
+                "score": nullable(self.answers),
+                "confidence": nullable(CONFIDENCES),
             }
         )
-        return _closed(dict.fromkeys(self._items, item))
+        return closed(dict.fromkeys(self._items, item))
 
     @property
     def _items(self) -> Iterable[str]:
@@ -140,11 +140,13 @@ def _marked(kind: str, text: str) -> str:
     return f"<<<{kind} {code}\n{text}\n{code} {kind}>>>"
 
 
-def _closed(properties: Json) -> Json:
+def closed(properties: Json) -> Json:
+    """The schema of an object with these members, all of them required, and no others."""
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _nullable(values: Sequence[int]) -> Json:
+def nullable(values: Sequence[int]) -> Json:
+    """The schema of one of some integers, or null."""
     return {"anyOf": [{"type": "integer", "enum": [*values]}, {"type": "null"}]}
 
 
