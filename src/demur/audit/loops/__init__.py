@@ -1,7 +1,7 @@
 """Plain loops: every quantity once more, slow and obvious, sharing no code with what they check."""
 
 from demur.audit.loops import costs, forecasts, groups, ranking, selection, selective, units
-from demur.audit.loops.registry import LOOPS, family, loop, number, parsed
+from demur.audit.loops.registry import LOOPS, family, number, parsed
 
 __all__ = [
     "LOOPS",
@@ -9,7 +9,6 @@ __all__ = [
     "family",
     "forecasts",
     "groups",
-    "loop",
     "number",
     "parsed",
     "ranking",

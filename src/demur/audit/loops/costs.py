@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from demur.audit.loops.registry import Number, loop
-from demur.audit.loops.selective import PlainCurve, of_curve
+from demur.audit.loops.registry import Loop, Number, register
+from demur.audit.loops.selective import PlainCurve
 
 
 def points(curve: PlainCurve, largest: Number) -> list[tuple[Fraction, Fraction, Any]]:
@@ -30,69 +30,25 @@ def paid(loss: Fraction | None, confidence: Any, threshold: Any, price: Fraction
     return price if declined or loss is None else loss / Fraction(largest)
 
 
-def _area(curve: PlainCurve, largest: Number) -> Fraction:
-    """The area under the lowest cost, which is linear between prices at which two points cost the same."""
-    reached = points(curve, largest)
-    prices = {Fraction(0), Fraction(1)}
-    for c, g, _ in reached:
-        prices |= {(h - g) / (d - c) for d, h, _ in reached if d > c}
-    corners = sorted(price for price in prices if 0 <= price <= 1)
-    heights = [cheapest(curve, price, largest)[0] for price in corners]
-    spans = zip(corners, corners[1:], heights, heights[1:], strict=False)
-    return sum(((b - a) * (low + high) / 2 for a, b, low, high in spans), Fraction(0))
-
-
-def _of_all(curve: PlainCurve, price: Fraction, largest: Number) -> Fraction:
+def _of_all(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
+    """The cost at the last operating point."""
     reached, lost, _ = points(curve, largest)[-1]
     return lost + price * (1 - reached)
 
 
-@of_curve("cost@A")
-def cost(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
-    """The lowest cost over all operating points."""
-    return cheapest(curve, price, largest)[0]
-
-
-@of_curve("saving@A")
-def saving(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
+def _saving(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
     """The saving over the cheaper of answering everything and nothing."""
-    return min(_of_all(curve, price, largest), price) - cheapest(curve, price, largest)[0]
+    return min(_of_all(curve, price, largest=largest), price) - cheapest(curve, price, largest)[0]
 
 
-@of_curve("cost_of_all@A")
-def cost_of_all(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
-    """The cost at the last operating point."""
-    return _of_all(curve, price, largest)
-
-
-@of_curve("cost_at_threshold@A")
-def cost_at_threshold(curve: PlainCurve, price: Fraction, *, largest: Number = 1, of: Any = None) -> Fraction:
+def _at_threshold(curve: PlainCurve, price: Fraction, *, largest: Number = 1, of: Any = None) -> Fraction:
     """The mean cost of the units at the cheapest threshold of the rows `of`, by default these rows."""
     threshold = cheapest(curve if of is None else PlainCurve.of(of), price, largest)[1]
     costs = [paid(unit.loss, unit.confidence, threshold, price, largest) for unit in curve.rows]
     return sum(costs, Fraction(0)) / len(costs)
 
 
-@of_curve("cost_area")
-def cost_area(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
-    """The area under the lowest cost."""
-    return _area(curve, largest)
-
-
-@of_curve("cost_area_random")
-def cost_area_random(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
-    """The area under the lowest cost with one confidence for all answers."""
-    return _area(PlainCurve([(unit.loss, 0) for unit in curve.rows]), largest)
-
-
-@of_curve("cost_area_optimal")
-def cost_area_optimal(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
-    """The area under the lowest cost in the oracle order."""
-    return _area(curve.oracle, largest)
-
-
-@loop("cost_crossfit@A")
-def cost_crossfit(
+def _cross_fitted(
     rows: Sequence[tuple[Fraction | None, Any, int]], price: Fraction, *, largest: Number = 1
 ) -> Fraction | None:
     """The mean cost of the units at the cheapest threshold of the other folds; a row ends with its fold."""
@@ -104,3 +60,33 @@ def cost_crossfit(
         threshold = cheapest(PlainCurve(others), price, largest)[1]
         costs += [paid(loss, sure, threshold, price, largest) for loss, sure, own in rows if own == fold]
     return sum(costs, Fraction(0)) / len(costs)
+
+
+def _area(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
+    """The area under the lowest cost, which is linear between prices at which two points cost the same."""
+    reached = points(curve, largest)
+    prices = {Fraction(0), Fraction(1)}
+    for c, g, _ in reached:
+        prices |= {(h - g) / (d - c) for d, h, _ in reached if d > c}
+    corners = sorted(price for price in prices if 0 <= price <= 1)
+    heights = [cheapest(curve, price, largest)[0] for price in corners]
+    spans = zip(corners, corners[1:], heights, heights[1:], strict=False)
+    return sum(((b - a) * (low + high) / 2 for a, b, low, high in spans), Fraction(0))
+
+
+def _with_one_confidence(curve: PlainCurve) -> PlainCurve:
+    """The curve with one confidence for all answers."""
+    return PlainCurve([(unit.loss, 0) for unit in curve.rows])
+
+
+FORMULAS: dict[str, Loop] = {
+    "cost@A": lambda curve, price, largest=1: cheapest(curve, price, largest)[0],
+    "saving@A": _saving,
+    "cost_of_all@A": _of_all,
+    "cost_at_threshold@A": _at_threshold,
+    "cost_area": _area,
+    "cost_area_random": lambda curve, largest=1: _area(_with_one_confidence(curve), largest=largest),
+    "cost_area_optimal": lambda curve, largest=1: _area(curve.oracle, largest=largest),
+}
+register(FORMULAS, of=PlainCurve.of)
+register({"cost_crossfit@A": _cross_fitted})

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
-from demur.audit.loops.registry import LOOPS, Number, loop, mean, parsed
+from demur.audit.loops.registry import LOOPS, Number, mean, parsed, register
 
 Row = tuple[float, float]
 Rows = Sequence[Row]
@@ -69,23 +69,6 @@ def _within_bins(rows: Rows, bins: int = BINS) -> float | None:
     return values[0] - values[1] + values[2] - values[3] if rows else None
 
 
-# A loop takes forecasts and, if it bins them, the number of bins.
-FORMULAS: dict[str, Callable[..., Number | None]] = {
-    "nll": _nll,
-    "brier": lambda rows, _=BINS: mean(float(p - outcome) ** 2 for p, outcome in rows),
-    "brier_reliability": _away_from(lambda members, _: _probability(members)),
-    "brier_resolution": _away_from(lambda _, rows: _outcome(rows)),
-    "brier_uncertainty": lambda rows, _=BINS: mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows),
-    "brier_within_bins": _within_bins,
-    "ece": ece,
-    "ece_open": lambda rows, bins=BINS: ece(rows, bins, open_ended),
-    "ece_adaptive": _ece_adaptive,
-}
-for _name, _formula in FORMULAS.items():
-    loop(_name)(_formula)
-
-
-@loop("auroc")
 def auroc(rows: Rows) -> Fraction | None:
     """The share of pairs in which the positive has the larger probability, ties counting one half."""
     points = roc(rows)
@@ -98,7 +81,6 @@ def auroc(rows: Rows) -> Fraction | None:
     return ranked / (before.true * before.false)
 
 
-@loop("auprc")
 def auprc(rows: Rows, *, trapezoids: bool = False) -> Fraction | None:
     """Average precision, or the area by trapezoids, which some tools report."""
     points = roc(rows)
@@ -112,12 +94,29 @@ def auprc(rows: Rows, *, trapezoids: bool = False) -> Fraction | None:
     return covered / caught
 
 
-@loop("tpr@fpr=F")
 def tpr_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> Fraction | None:
     """The largest true positive rate with a false positive rate of at most `rate`."""
     points = roc(rows)
     best = points and last_within(rows, rate, all_points=all_points)
     return (Fraction(best.true, points[-1].true) if best else Fraction(0)) if points else None
+
+
+# A loop takes forecasts and, if it bins them, the number of bins, or the rate that its name ends in.
+FORMULAS: dict[str, Callable[..., Number | None]] = {
+    "nll": _nll,
+    "brier": lambda rows, _=BINS: mean(float(p - outcome) ** 2 for p, outcome in rows),
+    "brier_reliability": _away_from(lambda members, _: _probability(members)),
+    "brier_resolution": _away_from(lambda _, rows: _outcome(rows)),
+    "brier_uncertainty": lambda rows, _=BINS: mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows),
+    "brier_within_bins": _within_bins,
+    "ece": ece,
+    "ece_open": lambda rows, bins=BINS: ece(rows, bins, open_ended),
+    "ece_adaptive": _ece_adaptive,
+    "auroc": auroc,
+    "auprc": auprc,
+    "tpr@fpr=F": tpr_at_fpr,
+}
+register(FORMULAS)
 
 
 def threshold_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> tuple[float | None, Number, Number]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from demur.audit.loops.registry import Number, loop, mean, total
+from demur.audit.loops.registry import Number, mean, register, total
 
 
 class GroupUnit(NamedTuple):
@@ -24,7 +24,7 @@ def _risks(groups: Sequence[Sequence[GroupUnit]], threshold: float) -> list[Numb
     return [risk for risk in risks if risk is not None]
 
 
-LOOPS_OF_GROUPS: dict[str, Callable[..., Number | None]] = {
+FORMULAS: dict[str, Callable[..., Number | None]] = {
     "clusters": lambda rows: Fraction(len({row.cluster for row in rows})),
     "accepted@threshold=T": lambda rows, threshold: Fraction(len(_accepted(rows, threshold))),
     "errors@threshold=T": lambda rows, threshold: Fraction(sum(loss != 0 for loss in _accepted(rows, threshold))),
@@ -34,5 +34,4 @@ LOOPS_OF_GROUPS: dict[str, Callable[..., Number | None]] = {
         max(risks) - min(risks) if len(risks := _risks(groups, threshold)) > 1 else None
     ),
 }
-for _name, _formula in LOOPS_OF_GROUPS.items():
-    loop(_name)(_formula)
+register(FORMULAS)

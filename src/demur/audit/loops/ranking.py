@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from demur.audit.loops.registry import Number, loop, mean
+from demur.audit.loops.registry import Loop, Number, mean, register
 
 Worth = Callable[["Ranked", int, int], Number]
 
@@ -73,12 +73,12 @@ WORTHS: dict[str, Worth] = {
 }
 
 
-def _register(name: str, worth: Worth) -> None:
-    @loop(name)
-    def average(rows: Sequence[Ranked], k: int, *, effective: bool = False) -> Number | None:
+def _mean_of(worth: Worth) -> Loop:
+    def mean_worth(rows: Sequence[Ranked], k: int, *, effective: bool = False) -> Number | None:
         judged = [Ranked(*row) for row in rows]
         return mean(worth(row, k, min(k, len(row.hits)) if effective else k) for row in judged)
 
+    return mean_worth
 
-for _name, _worth in WORTHS.items():
-    _register(_name, _worth)
+
+register({name: _mean_of(worth) for name, worth in WORTHS.items()})

@@ -1,15 +1,14 @@
 """The registry of plain loops: one slow, obvious function per quantity, under the quantity's name."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 Number = Fraction | float
 Loop = Callable[..., Number | None]
 
-_Function = TypeVar("_Function", bound="Loop")
 _Value = TypeVar("_Value", Fraction, float)
 
 _FLOAT_SLACK = Fraction(1, 10**12)
@@ -17,25 +16,24 @@ _WHOLE_LIST = 10**8
 LOOPS: dict[str, Loop] = {}
 
 
-def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
-    """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
+def register(loops: Mapping[str, Loop], of: Callable[[Any], Any] = lambda rows: rows) -> None:
+    """Register functions of rows under the names of quantities; `of` turns the rows into what the functions take.
 
     A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows; without a K
     the whole list counts. Undefined is None.
     """
-
-    def register(function: _Function) -> _Function:
+    for name, function in loops.items():
         if name in LOOPS:
             raise ValueError(f"the loop {name} is registered already")
+        LOOPS[name] = _of_rows(function, of)
 
-        @wraps(function)
-        def of_rows(rows: Any, *at: Any, **options: Any) -> Number | None:
-            return function(rows if of is None else of(rows), *at, **options)
 
-        LOOPS[name] = of_rows
-        return cast("_Function", of_rows)
+def _of_rows(function: Loop, of: Callable[[Any], Any]) -> Loop:
+    @wraps(function)
+    def loop(rows: Any, *at: Any, **options: Any) -> Number | None:
+        return function(of(rows), *at, **options)
 
-    return register
+    return loop
 
 
 def family(name: str) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple
 
-from demur.audit.loops.registry import Number, loop, mean
+from demur.audit.loops.registry import Loop, Number, mean, register
 
 Rows = Sequence["Shown"]
 
@@ -48,23 +48,22 @@ MEANS: dict[str, Callable[[Shown], Fraction | None]] = {
 }
 
 
-def _register(name: str, worth: Callable[[Shown], Fraction | None]) -> None:
-    @loop(name)
-    def average(rows: Rows) -> Number | None:
+def _mean_of(worth: Callable[[Shown], Fraction | None]) -> Loop:
+    def mean_worth(rows: Rows) -> Number | None:
         worths = [worth(Shown(*row)) for row in rows]
         return mean(value for value in worths if value is not None)
 
-
-for _name, _worth in MEANS.items():
-    _register(_name, _worth)
+    return mean_worth
 
 
-@loop("empty_f1")
-def empty_f1(rows: Rows) -> Number | None:
+def _empty_f1(rows: Rows) -> Number | None:
     """Twice the queries without gold and with nothing shown, over those without gold plus those with nothing shown."""
     right = sum(gold == 0 and shown == 0 for gold, shown, _ in rows)
     either = sum((gold == 0) + (shown == 0) for gold, shown, _ in rows)
     return Fraction(2 * right, either) if either else None
+
+
+register({name: _mean_of(worth) for name, worth in MEANS.items()} | {"empty_f1": _empty_f1})
 
 
 def shown_by(policy: str, scores: Sequence[float], bounds: PlainBounds) -> int:

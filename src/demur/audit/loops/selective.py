@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from demur.audit.loops.registry import Number, loop, ratio, total
+from demur.audit.loops.registry import Number, ratio, register, total
 
 _ONE = Fraction(1)
 
@@ -200,6 +200,4 @@ FORMULAS: dict[str, Callable[..., Fraction | None]] = {
     "aurc_harmonic": _harmonic,
     "aurc_sele": _sele,
 }
-of_curve = partial(loop, of=PlainCurve.of)
-for _name, _formula in FORMULAS.items():
-    of_curve(_name)(_formula)
+register(FORMULAS, of=PlainCurve.of)

@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from demur.audit.loops.registry import loop, mean
+from demur.audit.loops.registry import Number, mean, register
 
 Rows = Sequence[tuple[int | None, int | None]]
 
-loop("units")(lambda rows: Fraction(len(rows)))
-loop("answered")(lambda rows: Fraction(sum(answer is not None for _, answer in rows)))
 
-
-@loop("bias")
-def bias(rows: Rows) -> Fraction | float | None:
+def _bias(rows: Rows) -> Number | None:
     """The mean of answer − truth."""
-    scored = [(truth, answer) for truth, answer in rows if truth is not None and answer is not None]
-    return mean(Fraction(answer - truth) for truth, answer in scored)
+    return mean(Fraction(answer - truth) for truth, answer in rows if truth is not None and answer is not None)
+
+
+register(
+    {
+        "units": lambda rows: Fraction(len(rows)),
+        "answered": lambda rows: Fraction(sum(answer is not None for _, answer in rows)),
+        "bias": _bias,
+    }
+)
