@@ -11,6 +11,7 @@ import pytest
 from demur import Plan, Settings, evaluate, read_run
 from demur.audit import independent, own
 from demur.audit.figures import flattened
+from demur.audit.recipes import query_recipes, run_recipes
 from demur.audit.reported.reading import queries_to_audit
 from demur.errors import UserError
 from demur.facts.alignment import aligned
@@ -255,14 +256,14 @@ class TestQueries:
         content = json.loads(evaluate_retrieval(read_queries(path), settings=settings, plan=Plan(5, seed=7)).text)
         claimed = results_of(content)
         assert {one.status for one in own.audited_queries(claimed, read_queries(path), None)} == {"match"}
-        recipes = independent.query_recipes(claimed, queries_to_audit(path))
+        recipes = query_recipes(claimed, queries_to_audit(path))
         assert {one.status for one in independent.audited_independently(claimed, recipes)} == {"match"}
         content["settings"]["relevance_level"] = 1
         assert differing(own.audited_queries(results_of(content), read_queries(path), None))
 
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
         claimed = results_of(file)
-        found = independent.audited_independently(claimed, independent.query_recipes(claimed, queries_to_audit(table)))
+        found = independent.audited_independently(claimed, query_recipes(claimed, queries_to_audit(table)))
         assert {one.status for one in found} == {"match"}
         assert sum(": ci95, low" in one.key for one in found) > 300
 
@@ -271,7 +272,7 @@ class TestIndependently:
     def audited(self, content, modes=MODES):
         claimed = results_of(content)
         systems = aligned(dict(zip(claimed.systems, runs(modes), strict=True))).systems
-        return independent.audited_independently(claimed, independent.run_recipes(claimed, systems, None))
+        return independent.audited_independently(claimed, run_recipes(claimed, systems, None))
 
     @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, modes):

@@ -11,8 +11,8 @@ import demur
 from commands import ROOT
 from conventions import RANGES, SORTED
 from demur import Key, UserError, evaluate, read_table
-from demur.audit.independent import run_recipes
 from demur.audit.loops.selective import PlainCurve
+from demur.audit.recipes import run_recipes
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.quantities.conventions.signature import Signature
 from demur.results.load import results_of

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from demur import UserError
-from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
+from demur.audit.independent import audited_independently
 from demur.audit.own import audited_runs
+from demur.audit.recipes import run_recipes, strata_of_runs
 from demur.facts.groups import GroupColumn, grouping_of
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from demur import Key, Minus, Plan, Settings, TableOptions, UserError, evaluate, read_table
-from demur.audit.independent import audited_independently, run_recipes
+from demur.audit.independent import audited_independently
+from demur.audit.recipes import run_recipes
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.results.leaderboard import _ranks, _worse, pair_difference

@@ -156,6 +156,33 @@ def not_recognised(key: str, value: Any, reason: str) -> Finding:
     return Finding(key, "not recognised", text, cause=reason)
 
 
+def compared(
+    path: tuple[str, ...],
+    claimed: Any,
+    recomputed: Any,
+    *,
+    tolerance: float = 0.0,
+    key: str = "",
+    cause: str | None = None,
+) -> Finding:
+    """Compare a value of one of demur's own files with the value recomputed; None is undefined."""
+    agrees = claimed == recomputed
+    if tolerance and isinstance(claimed, float) and isinstance(recomputed, (int, float)):
+        agrees = abs(claimed - recomputed) <= tolerance * max(1.0, abs(recomputed))
+    number = recomputed if isinstance(recomputed, (int, float)) else None
+    status: Status = "match" if agrees else "differs"
+    return Finding(
+        key or ", ".join(path), status, as_reported(claimed), number, cause=None if agrees else cause, path=path
+    )
+
+
+def as_reported(value: Any) -> str:
+    """A value of one of demur's own files as a finding shows it."""
+    if isinstance(value, float):
+        return "null" if math.isnan(value) else repr(value)
+    return "null" if value is None else str(value)
+
+
 def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
     """Compare a figure with the value that the data give."""
     text = "null" if reported is None else reported.text

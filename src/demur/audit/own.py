@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from demur import __version__
-from demur.audit.figures import Finding, Status, flattened
+from demur.audit.figures import Finding, as_reported, compared, flattened
 from demur.confidences.calibration import AnyCalibration
 from demur.errors import UserError, shown
 from demur.facts.items import Items
@@ -152,7 +152,7 @@ def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Findi
     for index, (claimed, actual) in enumerate(hashes):
         if claimed is not None and actual is not None:
             cause = f"these data are not those the file was made from: {actual}"
-            yield _finding(("inputs", str(index), "sha256"), claimed, actual, cause=cause)
+            yield compared(("inputs", str(index), "sha256"), claimed, actual, cause=cause)
 
 
 def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
@@ -165,7 +165,7 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     for row in claimed:
         other = written.get(row.key)
         if other is None:
-            yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
+            yield Finding(label(row.key), "differs", as_reported(row.value), cause="the data give no such number")
         else:
             for name, finding in _compared(row, other, written, earlier):
                 if name == "value" or (row.key.minus is None, name) in filled:
@@ -177,7 +177,7 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     recorded = claimed.study.convention.get(SIGNATURE)
     if recorded is not None and not earlier:
         signature = written.study.signature().under({"v": version})
-        yield _finding(("convention", SIGNATURE), recorded, str(signature), cause="it does not follow from the data")
+        yield compared(("convention", SIGNATURE), recorded, str(signature), cause="it does not follow from the data")
 
 
 def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: str) -> Iterator[tuple[str, Finding]]:
@@ -189,12 +189,15 @@ def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: st
         key = label(row.key) if name == "value" else f"{label(row.key)}: {name}"
         if earlier and not name.startswith((*_POINTS, _INTERVALS["percentile"])):
             if "interval" in name and claimed is not None:
-                yield name, Finding(key, "not recognised", _text(claimed), cause=f"made by the rules of {earlier}")
+                yield (
+                    name,
+                    Finding(key, "not recognised", as_reported(claimed), cause=f"made by the rules of {earlier}"),
+                )
             continue
         wrong = name == "value" and claimed != actual
         cause = _value_of_another(row, claimed, recomputed) if wrong else None
         tolerance = 0.0 if name in _POINTS else TOLERANCE
-        yield name, _finding(path, claimed, actual, tolerance=tolerance, key=key, cause=cause)
+        yield name, compared(path, claimed, actual, tolerance=tolerance, key=key, cause=cause)
 
 
 def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
@@ -225,31 +228,8 @@ def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
     for path, value in flattened(content):
         own = written.get(path, value)
         if isinstance(value, (int, float)) and own != value:
-            finding = _finding(path, float(value), own, tolerance=TOLERANCE, cause="the file contradicts itself")
+            finding = compared(path, float(value), own, tolerance=TOLERANCE, cause="the file contradicts itself")
             yield from [finding] if finding.status == "differs" else ()
-
-
-def _finding(
-    path: tuple[str, ...],
-    claimed: Any,
-    recomputed: Any,
-    *,
-    tolerance: float = 0.0,
-    key: str = "",
-    cause: str | None = None,
-) -> Finding:
-    agrees = claimed == recomputed
-    if tolerance and isinstance(claimed, float) and isinstance(recomputed, (int, float)):
-        agrees = abs(claimed - recomputed) <= tolerance * max(1.0, abs(recomputed))
-    number = recomputed if isinstance(recomputed, (int, float)) else None
-    status: Status = "match" if agrees else "differs"
-    return Finding(key or ", ".join(path), status, _text(claimed), number, cause=None if agrees else cause, path=path)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return "null" if math.isnan(value) else repr(value)
-    return "null" if value is None else str(value)
 
 
 def _value_of_another(row: Estimate, claimed: float | None, recomputed: Estimates) -> str | None:
@@ -276,7 +256,7 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
                 yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
         elif not (earlier and _RULED & {*path}):
             tolerance = TOLERANCE if {"bands", "reliability", "risk_intervals"} & {*path} else 0.0
-            yield _finding(path, value, others.pop(path), tolerance=tolerance)
+            yield compared(path, value, others.pop(path), tolerance=tolerance)
     for path in others if not earlier else ():
         yield Finding(", ".join(path), "differs", "nothing", cause="missing from the file", path=path)
 

@@ -131,8 +131,9 @@ class AuditOptions:
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""
-        from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
+        from demur.audit.independent import audited_independently
         from demur.audit.own import audited_runs
+        from demur.audit.recipes import run_recipes, strata_of_runs
         from demur.evaluation.beside import read_beside
         from demur.facts.alignment import aligned
 
@@ -199,8 +200,9 @@ class AuditOptions:
         return None if loaded is None else loaded.model_dump()
 
     def _of_queries(self, claimed: Results | None, printed: Any) -> list[Finding]:
-        from demur.audit.independent import audited_independently, query_recipes
+        from demur.audit.independent import audited_independently
         from demur.audit.own import audited_queries
+        from demur.audit.recipes import query_recipes
         from demur.audit.reported.queries import audited_retrieval
         from demur.audit.reported.reading import queries_to_audit
         from demur.read.queries import read_queries
