@@ -18,7 +18,7 @@ DAIC = HEADER + (
 
 
 def lines(folder, person="300", **how):
-    return TranscriptFolder(folder, **how).read(person).lines
+    return TranscriptFolder(folder, **how).read(person)
 
 
 def test_the_participants_lines_without_marks_and_preamble(tmp_path):

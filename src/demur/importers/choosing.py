@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from demur.errors import UserError, shown
+
+
+def no_such(noun: str, name: str, names: Iterable[str]) -> UserError:
+    """The error for a scorer, metric, filter or system that is not in the log."""
+    return UserError(f"no {noun} is called {shown(name)}; there are: {', '.join(map(shown, names))}")
 
 
 class OneOf:
@@ -41,8 +47,7 @@ class OneOf:
         """Check, at the end of the log, that the requested one or only one occurred; `of` is, say, "40 samples"."""
         if self._requested is not None:
             if self.counts and self._requested not in self.counts:
-                names = ", ".join(map(shown, self.counts))
-                raise UserError(f"no {self._noun} is called {shown(self._requested)}; there are: {names}")
+                raise no_such(self._noun, self._requested, self.counts)
             return
         if len(self.counts) > 1:
             shares = [f"{shown(name)} ({count} of {of})" if of else shown(name) for name, count in self.counts.items()]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
 from demur.files.strict_json import read_as
+from demur.importers.choosing import no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
 from demur.importers.paths import is_number, object_at
@@ -51,7 +52,9 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
             raise UserError(f"{folder}: not a run folder of HELM: there is no {path.name} in it")
     facts.path = stats
     facts.read_beside += [stats, states, folder / _SPEC]
-    facts.source |= {"sha256": sha256_of([stats, states]), **_run(folder / _SPEC)}
+    facts.source["sha256"] = sha256_of([stats, states])
+    if (folder / _SPEC).is_file():
+        facts.describe(read_as(folder / _SPEC, lambda parsed: parsed), {"task": "name", "model": "adapter_spec.model"})
     metric = options.choices.get("metric") or _METRIC
     facts.mapping |= {"item": "instance_id", "repeat": "train_trial_index", "loss": f"1 - {metric}"}
     facts.signal_paths |= {name: f"stats {name}" for name in _SIGNALS}
@@ -65,8 +68,7 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
             if answer is None:
                 raise UserError(f"it is not in {_STATES}")
             if answer.success and metric not in values:
-                names = ", ".join(map(shown, values))
-                raise UserError(f"no metric is called {shown(metric)}; there are: {names}")
+                raise no_such("metric", metric, values)
         yield LogEntry(
             where=where,
             item=key.item,
@@ -77,14 +79,6 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
             signals={name: values[name] for name in varying if name in values},
             failed=None if answer.success else "error",
         )
-
-
-def _run(path: Path) -> Json:
-    if not path.is_file():
-        return {}
-    spec = read_as(path, lambda content: content if isinstance(content, dict) else {})
-    known = {"task": spec.get("name"), "model": at_path(spec, "adapter_spec.model")}
-    return {name: value for name, value in known.items() if isinstance(value, str)}
 
 
 def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dict[str, float]]]:

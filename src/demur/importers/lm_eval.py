@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from demur.errors import UserError, literal, located, shown
 from demur.facts.columns import written_number
 from demur.files.strict_json import json_objects, read_as
-from demur.importers.choosing import OneOf
+from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.paths import is_number
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
@@ -50,8 +50,8 @@ _ORIGIN = {
 def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The documents of one file, under one filter and one metric."""
     (path,) = paths
-    facts.path = path
-    facts.source |= {"sha256": sha256_of(paths), **_run(path, facts)}
+    facts.source["sha256"] = sha256_of(paths)
+    _describe_run(path, facts)
     facts.signal_paths |= _ORIGIN
     filters = OneOf("filter", "--filter", options.choices.get("filter"))
     metric = options.choices.get("metric")
@@ -69,21 +69,17 @@ def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
     facts.mapping |= {"item": "doc_id", "filter": filters.chosen, "loss": f"1 - {metric}"}
 
 
-def _run(path: Path, facts: LogFacts) -> Json:
-    """What the file of results in the same folder says of the run, if there is one."""
+def _describe_run(path: Path, facts: LogFacts) -> None:
+    """Record what the name of the file says of the run, and the file of results in the same folder, if there is one."""
     name = _NAME.fullmatch(path.name)
-    known: Json = {"task": name[1] if name else None}
+    facts.source["task"] = name[1] if name else None
     file = path.with_name(f"results{name[2] or ''}.json" if name else "results.json")
     if file.is_file():
         facts.read_beside.append(file)
         results = read_as(file, lambda content: content if isinstance(content, dict) else {})
-        members = {
-            "tool_version": results.get("lm_eval_version"),
-            "model": results.get("model_name") or at_path(results, "config.model"),
-            "created": _time(results.get("date")),
-        }
-        known |= {key: value for key, value in members.items() if isinstance(value, str)}
-    return known
+        model = "model_name" if results.get("model_name") else "config.model"
+        facts.describe(results, {"tool_version": "lm_eval_version", "model": model})
+        facts.source["created"] = _time(results.get("date"))
 
 
 def _time(seconds: Any) -> str | None:
@@ -114,8 +110,7 @@ def _entry(row: Json, metric: str) -> LogEntry:
     if refused:
         raise UserError(f"{refused} {_REFUSED[refused]}: it cannot be imported")
     if metric not in row:
-        names = ", ".join(map(shown, _metrics(row)))
-        raise UserError(f"no metric is called {shown(metric)}; there are: {names}")
+        raise no_such("metric", metric, _metrics(row))
     item = row["doc_id"]
     if not isinstance(item, (int, str)):
         raise UserError(f"doc_id {literal(item)}, expected a number or a text")

@@ -14,10 +14,10 @@ from demur.files.strict_json import json_objects
 from demur.importers.hashing import sha256_of
 from demur.importers.paths import answer_text, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
-from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 
+_ABOUT = {"task": "eval_name", "model": "completion_fns.0", "run_id": "run_id", "created": "created_at"}
 _TYPES = ("match", "metrics", "error", "sampling")
 
 
@@ -35,7 +35,6 @@ class _Sample:
 def read_oai_evals(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The samples in the order of their first events; several matches of one sample are repeats."""
     (path,) = paths
-    facts.path = path
     facts.source["sha256"] = sha256_of(paths)
     facts.mapping |= {"item": "sample_id", "repeat": "running number", "loss": "1 - match.correct"}
     pattern = _pattern(options)
@@ -53,10 +52,7 @@ def read_oai_evals(paths: Sequence[Path], options: ImportOptions, facts: LogFact
 
 def _take(event: Json, samples: dict[str, _Sample], facts: LogFacts) -> None:
     if "spec" in event:
-        spec = object_at(event, "spec")
-        names = {"task": "eval_name", "model": "completion_fns.0", "run_id": "run_id", "created": "created_at"}
-        members = {name: at_path(spec, path) for name, path in names.items()}
-        facts.source |= {name: value for name, value in members.items() if isinstance(value, str)}
+        facts.describe(object_at(event, "spec"), _ABOUT)
         return
     if "final_report" in event:
         return

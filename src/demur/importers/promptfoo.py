@@ -11,7 +11,7 @@ from typing import Any
 
 from demur.confidences.model_output import token_msp
 from demur.errors import UserError, literal, located, shown
-from demur.importers.choosing import OneOf
+from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
 from demur.importers.paths import answer_text, is_number, object_at
@@ -34,7 +34,6 @@ def _records(path: Path) -> Iterator[Json]:
 def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The rows of one provider and one prompt."""
     (path,) = paths
-    facts.path = path
     if path.suffix.lower() == _DISPLAY:
         raise UserError(f"{path}: this is results.csv of promptfoo: import results.json")
     facts.source["sha256"] = sha256_of(paths)
@@ -154,8 +153,7 @@ class _Rows:
             return named[self.metric]
         if self.metric in ("success", "score"):
             return row.get(self.metric)
-        names = ", ".join(map(shown, [*named, "success", "score"]))
-        raise UserError(f"no metric is called {shown(self.metric)}; there are: {names}")
+        raise no_such("metric", self.metric, [*named, "success", "score"])
 
 
 def _signals(response: Json, facts: LogFacts) -> dict[str, float]:

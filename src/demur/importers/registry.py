@@ -9,6 +9,7 @@ from typing import Any
 
 from demur.files.limits import Limit
 from demur.files.strict_json import json_objects
+from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -53,7 +54,8 @@ class LogEntry:
 class LogFacts:
     """Facts about a log as a whole, which the importer fills in while it reads.
 
-    `path` is the file being read, `read_beside` are files that were read without being named by the user.
+    `path` is the file being read, the first of the log unless the importer says otherwise; `read_beside` are files that
+    were read without being named by the user.
     """
 
     source: Json = field(
@@ -64,6 +66,11 @@ class LogFacts:
     signal_paths: dict[str, str] = field(default_factory=dict)
     path: Path = Path()
     read_beside: list[Path] = field(default_factory=list)
+
+    def describe(self, record: Any, paths: Mapping[str, str]) -> None:
+        """Record what a record says of the run at these paths, such as its task and its model, if it is text."""
+        texts = {name: at_path(record, path) for name, path in paths.items()}
+        self.source |= {name: text for name, text in texts.items() if isinstance(text, str)}
 
     def warn(self, code: str, message: str) -> None:
         """Record a warning."""

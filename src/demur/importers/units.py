@@ -39,6 +39,7 @@ def import_units(tool: str, paths: Sequence[str | Path], output: str | Path, opt
     check_target(output, logs)
     with SpooledTemporaryFile(_IN_MEMORY) as spool:
         imported = ImportedUnits(chosen, options, spool)
+        imported.facts.path = logs[0]
         try:
             for entry in chosen.read(logs, options, imported.facts):
                 with located(imported.facts.path):

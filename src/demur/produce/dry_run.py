@@ -10,16 +10,15 @@ from demur.produce.config import FEW_SHOT, ZERO_SHOT
 from demur.produce.failures import ParticipantFailure
 from demur.produce.inputs import Inputs
 from demur.produce.retrieval import passages_of
-from demur.produce.transcripts import Transcript
 
 
 def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool = False) -> Iterator[str]:
     """Lines that say what a run would do; they contain text of transcripts only with `show_prompts`."""
     settings, prompts = inputs.settings, inputs.prompts
-    read, broken = dict[str, Transcript](), dict[str, str]()
+    read, broken = dict[str, str](), dict[str, str]()
     for person in map(str, people):
         try:
-            read[person] = inputs.transcripts.read(person)
+            read[person] = "\n".join(inputs.transcripts.read(person))
         except ParticipantFailure as failure:
             broken[person] = failure.category
     assess, modes = settings.assess, settings.assess.modes
@@ -36,12 +35,12 @@ def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool =
     yield from _prompt_lines(inputs, [*read.values()], show_prompts=show_prompts)
 
 
-def _prompt_lines(inputs: Inputs, transcripts: Sequence[Transcript], *, show_prompts: bool) -> Iterator[str]:
+def _prompt_lines(inputs: Inputs, transcripts: Sequence[str], *, show_prompts: bool) -> Iterator[str]:
     """The lengths of the prompts, and with `show_prompts` the first of each kind."""
     prompts = inputs.prompts
     requests = {
-        "evidence": [prompts.evidence_messages(transcript.text) for transcript in transcripts],
-        f"score ({ZERO_SHOT})": [prompts.score_messages(transcript.text) for transcript in transcripts],
+        "evidence": [prompts.evidence_messages(transcript) for transcript in transcripts],
+        f"score ({ZERO_SHOT})": [prompts.score_messages(transcript) for transcript in transcripts],
     }
     for name, listed in requests.items():
         if listed:

@@ -20,7 +20,6 @@ from demur.produce.pace import seed_of
 from demur.produce.prompts import ShownPassage
 from demur.produce.retrieval import Library
 from demur.produce.signals import assembled, item_token_signals
-from demur.produce.transcripts import Transcript
 from demur.types import Json
 
 T = TypeVar("T")
@@ -42,7 +41,7 @@ class Assessor:
         """Assess one participant in every mode that is not final yet, and return the failures."""
         modes = [mode for mode in self.inputs.settings.assess.modes if not self.journal.is_final((mode, person))]
         try:
-            transcript = self.inputs.transcripts.read(person)
+            transcript = "\n".join(self.inputs.transcripts.read(person))
             quotes = self._evidence(person, transcript)
         except Exception as error:  # noqa: BLE001  (a bug with one participant must not lose the others)
             return self._failed(modes, person, error)
@@ -63,7 +62,7 @@ class Assessor:
             self.journal.append("failed", (mode, person, failure.step, failure.sample or 0), failure.record())
         return [failure]
 
-    def _evidence(self, person: str, transcript: Transcript) -> dict[str, list[str]]:
+    def _evidence(self, person: str, transcript: str) -> dict[str, list[str]]:
         """The grounded quotes of each item, which both modes share."""
         known = self.texts.evidence(person) if person in self.journal.evidence else None
         if known is not None:
@@ -71,8 +70,8 @@ class Assessor:
         assess, prompts = self.inputs.settings.assess, self.inputs.prompts
         key: Key = (BOTH, person, "evidence", 1)
         parse = partial(quotes_of, items=self.inputs.instrument.items)
-        answer = self._ask(key, prompts.evidence_messages(transcript.text), prompts.evidence_schema, parse)
-        plain = normalised(transcript.text)
+        answer = self._ask(key, prompts.evidence_messages(transcript), prompts.evidence_schema, parse)
+        plain = normalised(transcript)
         evidence = {item: grounded(quotes, plain) for item, quotes in answer.value.items()}
         counts = {
             item: {"extracted": len(answer.value[item]), "grounded": len(quotes)} for item, quotes in evidence.items()
@@ -84,7 +83,7 @@ class Assessor:
         self.journal.append("evidence", key, {"items": counts})
         return evidence
 
-    def _mode(self, mode: str, person: str, transcript: Transcript, quotes: dict[str, list[str]]) -> None:
+    def _mode(self, mode: str, person: str, transcript: str, quotes: dict[str, list[str]]) -> None:
         assess, few_shot = self.inputs.settings.assess, mode == FEW_SHOT
         references = self._references(person, quotes) if few_shot else {}
         shown = self.library.shown(references) if few_shot and self.library else []
@@ -107,10 +106,10 @@ class Assessor:
         references: Json = self.journal.retrieved[person]["references"]
         return references
 
-    def _sample(self, key: Key, transcript: Transcript, shown: Sequence[ShownPassage]) -> None:
+    def _sample(self, key: Key, transcript: str, shown: Sequence[ShownPassage]) -> None:
         prompts, settings = self.inputs.prompts, self.inputs.settings
         mode, person, step, number = key
-        messages, parse = prompts.score_messages(transcript.text, shown), partial(scores_of, prompts=prompts)
+        messages, parse = prompts.score_messages(transcript, shown), partial(scores_of, prompts=prompts)
         try:
             answer = self._ask(key, messages, prompts.score_schema, parse)
         except ParticipantFailure as failure:

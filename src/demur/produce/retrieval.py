@@ -123,7 +123,7 @@ def passages_of(inputs: Inputs) -> list[Passage]:
     """All chunks of all references."""
     settings, passages = inputs.settings.retrieval, []
     for person in map(str, inputs.references):
-        lines = inputs.transcripts.read(person).lines
+        lines = inputs.transcripts.read(person)
         known = (inputs.chunk_scores or {}).get(person)
         for number, text in enumerate(chunks(lines, settings.chunk_lines, settings.chunk_step)):
             scores: Mapping[str, int | None] = inputs.truth[person]

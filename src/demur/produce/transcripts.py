@@ -30,19 +30,6 @@ class SpokenLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
-    """The lines of an interview in the form in which a model gets them."""
-
-    lines: tuple[str, ...]
-    sha256: str = ""
-
-    @property
-    def text(self) -> str:
-        """All lines as one text."""
-        return "\n".join(self.lines)
-
-
-@dataclass(frozen=True, slots=True)
 class TranscriptFolder:
     """Transcripts named ID.txt or ID_TRANSCRIPT.csv, in one folder or in folders named ID_P."""
 
@@ -67,21 +54,20 @@ class TranscriptFolder:
         path = self.file_of(person)
         return None if path is None else fingerprint(read_bytes(path))
 
-    def read(self, person: str) -> Transcript:
-        """The cleaned transcript of a participant; a failure if it is missing, unreadable or empty."""
+    def read(self, person: str) -> tuple[str, ...]:
+        """The lines of a participant's transcript as a model gets them; a failure if none can be read."""
         path = self.file_of(person)
         if path is None:
             raise ParticipantFailure("transcript_missing", "load")
         try:
-            data = read_bytes(path)
-            text = decode(data).removeprefix("\ufeff")
+            text = decode(read_bytes(path)).removeprefix("\ufeff")
             spoken = [*(_daic(text) if path.suffix == ".csv" else _plain_lines(text))]
         except UserError:
             raise ParticipantFailure("transcript_unreadable", "load") from None
         lines = _rendered(cleaned(spoken, self.windows.get(person, ())), self.speaker)
         if not lines:
             raise ParticipantFailure("transcript_empty", "load", numbers={"lines": len(spoken)})
-        return Transcript(tuple(lines), fingerprint(data))
+        return tuple(lines)
 
 
 def check_file_name(person: str) -> None:
