@@ -72,10 +72,10 @@ def test_content_is_taken_from_between_fences(fenced):
 
 
 def test_quotes_are_stripped_and_each_is_there_once():
-    assert quotes_of('{"A": [" x y ", "x y", "", "z"], "B": []}', "AB") == {"A": ["x y", "z"], "B": []}
+    assert quotes_of('{"A": [" x y ", "x y", "", "z"], "B": []}', STRICT) == {"A": ["x y", "z"], "B": []}
     for text in ('{"A": "x", "B": []}', '{"A": [1], "B": []}', '{"A": []}'):
         with pytest.raises(InvalidAnswer):
-            quotes_of(text, "AB")
+            quotes_of(text, STRICT)
 
 
 SAID = normalised("I\u2019m  so tired\u00a0<laughter> of it \u201call\u201d\nto be hon\u200best")

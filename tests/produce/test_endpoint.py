@@ -6,7 +6,7 @@ import threading
 import httpx
 import pytest
 
-from demur.produce.asking import ChatQuestion, ask
+from demur.produce.answers import ChatQuestion, ask
 from demur.produce.config import checked_settings
 from demur.produce.endpoint import Endpoint, HttpRequest
 from demur.produce.failures import EndpointError, ParticipantFailure, Stopped

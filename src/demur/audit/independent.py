@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from demur.audit.figures import Finding, compared
-from demur.audit.loops.draws import ci95, drawn, drawn_within
+from demur.audit.loops.draws import ci95, drawn
 from demur.audit.loops.registry import Number
 from demur.audit.recipes import Recipe
 from demur.facts.tabular import TableOf
@@ -41,21 +41,17 @@ def audited_independently(
     ends = {row.key: row.percentile.ends for row in rows if row.percentile is not None}
     resampled = {operand: recipes[operand] for key in ends for operand in operands[key]}
     values: dict[Key, list[Any]] = {key: [] for key in ends}
-    for replicate in range(boot.n_resamples if boot else 0):
-        numbers = _numbers(resampled, _drawn(boot.seed if boot else 0, replicate, strata or clusters))
+    seed, resamples = (boot.seed, boot.n_resamples) if boot else (0, 0)
+    for replicate in range(resamples):
+        numbers = _numbers(resampled, drawn(seed, replicate, clusters, strata))
         for key in ends:
             values[key].append(_difference(operands[key], numbers))
-        if progress and boot:
-            progress(replicate + 1, boot.n_resamples)
+        if progress:
+            progress(replicate + 1, resamples)
     for key, pair in ends.items():
         for name, end, recomputed in zip(("low", "high"), pair, ci95(values[key]) or (None, None), strict=True):
             findings.append(_finding(f"{label(key)}: ci95, {name}", end, recomputed))
     return findings
-
-
-def _drawn(seed: int, replicate: int, of: int | Sequence[int]) -> list[int]:
-    """The clusters of a replicate, drawn from a number of clusters, or within strata."""
-    return drawn(seed, replicate, of) if isinstance(of, int) else drawn_within(seed, replicate, of)
 
 
 def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from demur.errors import UserError
-from demur.produce.answers import ItemAnswer, grounded, normalised, quotes_of, scores_of
-from demur.produce.asking import Answer, ChatQuestion, ask
+from demur.produce.answers import Answer, ChatQuestion, ItemAnswer, ask, grounded, normalised, quotes_of, scores_of
 from demur.produce.config import BOTH, FEW_SHOT
 from demur.produce.endpoint import Endpoint, Key
 from demur.produce.failures import EndpointError, ParticipantFailure, Stopped, internal
@@ -69,8 +68,8 @@ class Assessor:
             return known
         assess, prompts = self.inputs.settings.assess, self.inputs.prompts
         key: Key = (BOTH, person, "evidence", 1)
-        parse = partial(quotes_of, items=self.inputs.instrument.items)
-        answer = self._ask(key, prompts.evidence_messages(transcript), prompts.evidence_schema, parse)
+        messages, parse = prompts.evidence_messages(transcript), partial(quotes_of, prompts=prompts)
+        answer = self._ask(key, messages, prompts.evidence_schema, parse)
         plain = normalised(transcript)
         evidence = {item: grounded(quotes, plain) for item, quotes in answer.value.items()}
         counts = {

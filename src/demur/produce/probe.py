@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from demur.errors import UserError, nearest, shown
-from demur.files.strict_json import loads
-from demur.produce.answers import InvalidAnswer
-from demur.produce.asking import Answer, ChatQuestion, ask
+from demur.errors import nearest, shown
+from demur.produce.answers import Answer, ChatQuestion, ask, parsed
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.endpoint import Endpoint, HttpRequest
 from demur.produce.failures import EndpointError, ParticipantFailure
@@ -23,6 +20,7 @@ _ALLOWED = ("null", *map(str, _SCORES))
 _SCHEMA = closed({"score": nullable(_SCORES)})
 _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # never equal by chance
 _DRAWN = closed({name: {"type": "integer", "enum": [*range(10)]} for name in _DIGITS})
+_ANY: Json = {}  # these answers are only compared with each other
 _MESSAGES = (
     {"role": "system", "content": "You answer with one JSON object."},
     {"role": "user", "content": "Choose a score from 0 to 3, or null."},
@@ -34,9 +32,9 @@ _MOST_LISTED = 8
 def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
     """The capabilities of the endpoint; one that it lacks is null or false."""
     models = _models(endpoint)
-    plain = _answer(endpoint, _question(1), _score)
-    detailed = _answer(endpoint, _question(2, top_logprobs=settings.endpoint.top_logprobs), _score)
-    warm = [_answer(endpoint, _question(3, temperature=0.7, schema=_DRAWN), _parsed) for _ in range(2)]
+    plain = _answer(endpoint, _question(1), _SCHEMA)
+    detailed = _answer(endpoint, _question(2, top_logprobs=settings.endpoint.top_logprobs), _SCHEMA)
+    warm = [_answer(endpoint, _question(3, temperature=0.7, schema=_DRAWN), _ANY) for _ in range(2)]
     return {
         "models": models,
         "schema": plain is not None,
@@ -70,28 +68,14 @@ def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, sche
     return ChatQuestion(("", "", "probe", number), _MESSAGES, schema, number, temperature, 512, top_logprobs)
 
 
-def _answer(endpoint: Endpoint, question: ChatQuestion, parse: Callable[[str], Any]) -> Answer[Any] | None:
-    """The answer; None if no valid one was given."""
+def _answer(endpoint: Endpoint, question: ChatQuestion, schema: Json) -> Answer[Any] | None:
+    """The answer; None if none was given that fits the schema."""
     try:
-        return ask(endpoint, question, parse, retries=0)
+        return ask(endpoint, question, partial(parsed, schema=schema), retries=0)
     except ParticipantFailure as failure:
         if failure.category in ("timeout", "connection", "rate_limited"):
             raise EndpointError(f"the endpoint does not answer ({failure.category})") from None
         return None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return loads(text)
-    except UserError:
-        raise InvalidAnswer from None
-
-
-def _score(text: str) -> Any:
-    answer = _parsed(text)
-    if not isinstance(answer, dict) or {*answer} != {"score"} or json.dumps(answer["score"]) not in _ALLOWED:
-        raise InvalidAnswer
-    return answer["score"]
 
 
 def _models(endpoint: Endpoint) -> list[str] | None:

@@ -13,29 +13,22 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _MOST_DROPPED = 0.5
 
 
-def drawn(seed: int, replicate: int, clusters: int) -> list[int]:
+def drawn(seed: int, replicate: int, clusters: int, strata: Sequence[int] | None = None) -> list[int]:
     """The clusters of one bootstrap replicate, by their index in sorted order, in plain integers.
+
+    `strata` are those of the clusters: the i-th draw is from the stratum of the i-th cluster in the order of strata.
 
     >>> drawn(7, 0, 5), drawn(7, 1, 5)
     ([3, 2, 4, 0, 2], [0, 0, 1, 1, 2])
-    """
-    key = _mixed(_mixed(seed + _GOLDEN) + (replicate + 1) * _GOLDEN)
-    return [_mixed(key + (draw + 1) * _GOLDEN) * clusters // _WORD for draw in range(clusters)]
-
-
-def drawn_within(seed: int, replicate: int, strata: Sequence[int]) -> list[int]:
-    """The clusters of one replicate, drawn within strata: the i-th draw is from the stratum of the i-th cluster.
-
-    >>> drawn_within(7, 0, [0, 1, 0, 1, 1]), drawn_within(7, 1, [0, 1, 0, 1, 1])
+    >>> drawn(7, 0, 5, [0, 1, 0, 1, 1]), drawn(7, 1, 5, [0, 1, 0, 1, 1])
     ([2, 0, 4, 1, 3], [0, 0, 1, 1, 3])
     """
     key = _mixed(_mixed(seed + _GOLDEN) + (replicate + 1) * _GOLDEN)
-    order = sorted(range(len(strata)), key=lambda cluster: strata[cluster])
-    chosen = []
-    for draw, cluster in enumerate(order):
-        own = [other for other in order if strata[other] == strata[cluster]]
-        chosen.append(own[_mixed(key + (draw + 1) * _GOLDEN) * len(own) // _WORD])
-    return chosen
+    stratum = strata or [0] * clusters
+    order = sorted(range(clusters), key=lambda cluster: stratum[cluster])
+    members = {own: [cluster for cluster in order if stratum[cluster] == own] for own in {*stratum}}
+    drawn_from = [members[stratum[cluster]] for cluster in order]
+    return [own[_mixed(key + (draw + 1) * _GOLDEN) * len(own) // _WORD] for draw, own in enumerate(drawn_from)]
 
 
 def _mixed(word: int) -> int:
