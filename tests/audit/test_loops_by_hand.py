@@ -6,9 +6,8 @@ import pytest
 
 from demur.audit.loops.forecasts import threshold_at_fpr, tpr_at_fpr
 from demur.audit.loops.rows import query_row
-from demur.audit.reported.conventions import conventions_of
+from demur.audit.reported.conventions import column_of, conventions_of
 from demur.audit.reported.names import quantity_named
-from demur.audit.reported.queries import column_of
 from demur.facts.rankings import Query
 
 

@@ -57,7 +57,7 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
             own, largest = tables[row.key.system], _largest_loss(study.loss, runs[row.key.system])
             loop = loop_of(row.key.convention, row.key.quantity)
             if not row.key.convention:
-                loop = _cost_loop(row.key.quantity, own, largest) or _curve_loop(_as_ranked(claimed, row.key).quantity)
+                loop = _curve_loop(_as_ranked(claimed, row.key).quantity, own, largest)
             recipes |= {} if loop is None else {row.key: Recipe((own, *sharing), loop)}
         for system, items in runs.items():
             recipes |= _group_recipes(claimed, system, name, items, graded[system])
@@ -79,19 +79,6 @@ def _largest_loss(loss: Loss, items: Items) -> float | None:
     if loss.name != "abs":
         return loss.maximum if loss.name == "given" else 1
     return items.instrument.range if items.instrument else None
-
-
-def _cost_loop(quantity: str, own: Rows, largest: float | None) -> Loop | None:
-    """The loop of a cost, where a fixed threshold is that of all rows; None for other quantities."""
-    if largest is None or not quantity.startswith(("cost", "saving")):
-        return None
-    registered, at = parsed(quantity)
-    if family(registered) != "costs" or registered == "cost_crossfit@A":
-        return None
-    fixed = {}
-    if registered == "cost_at_threshold@A":
-        fixed = {"of": own.prepared([row for cluster in own.clusters for row in cluster])}
-    return lambda curve, *_: LOOPS[registered](curve, *at, largest=largest, **fixed)
 
 
 def _group_recipes(
@@ -121,8 +108,11 @@ def strata_of_runs(claimed: Results, runs: Mapping[str, Items]) -> list[int] | N
     return None if strata is None else strata.tolist()
 
 
-def _curve_loop(quantity: str) -> Loop | None:
-    """The loop over the curve of a system, then the curves that determine the common coverage."""
+def _curve_loop(quantity: str, table: Rows, largest: float | None) -> Loop | None:
+    """The loop over the curve of a system, then the curves that determine the common coverage.
+
+    A cost needs the `largest` loss there can be; the threshold that is fixed in all draws is that of the whole `table`.
+    """
     stem, _, parameter = quantity.partition("@")
 
     def cut_at_common(own: PlainCurve, *sharing: PlainCurve) -> Number | None:
@@ -135,9 +125,14 @@ def _curve_loop(quantity: str) -> Loop | None:
         registered, at = parsed(quantity)
     except KeyError:
         return None
-    if family(registered) != "selective":
+    if family(registered) == "selective":
+        return lambda own, *_: LOOPS[registered](own, *at)
+    if family(registered) != "costs" or largest is None or registered == "cost_crossfit@A":
         return None
-    return lambda own, *_: LOOPS[registered](own, *at)
+    fixed = {}
+    if registered == "cost_at_threshold@A":
+        fixed = {"of": table.prepared([row for cluster in table.clusters for row in cluster])}
+    return lambda own, *_: LOOPS[registered](own, *at, largest=largest, **fixed)
 
 
 def _item_loop(quantity: str, item: str | None) -> Loop:

@@ -1,11 +1,22 @@
-"""Chooses one of several scorers, filters or systems in a log; if none was requested, there must be only one."""
+"""What the user chooses of a log: one of several scorers, filters or systems, and which answers are abstentions.
+
+Rules for abstentions are written like `value=N`, `answer~=REGEX` and `choice=TEXT`.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal, shown
+from demur.importers.paths import as_text, is_number
+from demur.importers.registry import LogEntry
+from demur.read.paths import at_path
+
+Applies = Callable[[LogEntry], bool]
 
 
 def no_such(noun: str, name: str, names: Iterable[str]) -> UserError:
@@ -53,3 +64,69 @@ class OneOf:
             shares = [f"{shown(name)} ({count} of {of})" if of else shown(name) for name, count in self.counts.items()]
             text = f"{len(self.counts)} {self._noun}s: {', '.join(shares)}; choose one with {self._option}"
             raise UserError(f"{self._second_at}: {text}" if self._second_at else text)
+
+
+class AbstentionRules:
+    """The rules of one import, those of the format first; an abstention is counted under the first that applies."""
+
+    def __init__(self, given: Sequence[str], own: Sequence[str], known: Collection[str]) -> None:
+        self._rules: dict[str, Applies] = {name: _rule(name, known) for name in dict.fromkeys([*own, *given])}
+        self.counts = dict.fromkeys(self._rules, 0)
+
+    def abstains(self, entry: LogEntry) -> bool:
+        """Whether an entry is an abstention; if so, count it."""
+        name = next((name for name, applies in self._rules.items() if applies(entry)), None)
+        if name is not None:
+            self.counts[name] += 1
+        return name is not None
+
+
+def _rule(text: str, known: Collection[str]) -> Applies:
+    if text == "null":
+        return lambda entry: entry.value is None
+    for kind in known:
+        _, pattern, rule = _KINDS[kind]
+        if form := re.fullmatch(pattern, text, re.DOTALL):
+            return rule(*form.groups())
+    raise UserError(f"--abstain {literal(text)}, expected {' or '.join(_KINDS[kind][0] for kind in known)}")
+
+
+def _answer(pattern: str) -> Applies:
+    try:
+        compiled = re.compile(pattern, re.DOTALL)
+    except re.error as error:
+        raise UserError(f"--abstain answer~={literal(pattern)} is not a regular expression: {error}") from None
+    return lambda entry: entry.answer is not None and compiled.fullmatch(entry.answer) is not None
+
+
+def _field(path: str, wanted: str) -> Applies:
+    return lambda entry: _equals(at_path(entry.record, path), wanted)
+
+
+def _named(metric: str, wanted: str) -> Applies:
+    return _field(f"namedScores.{metric}", wanted)
+
+
+# How each kind of rule is written, in words and as a pattern, and the function from its parts to the rule.
+_KINDS: dict[str, tuple[str, str, Callable[..., Applies]]] = {
+    "value": ("value=N", "value=(.+)", lambda wanted: lambda entry: _equals(entry.value, wanted)),
+    "choice": ("choice=TEXT", "choice=(.+)", lambda wanted: lambda entry: entry.choice == wanted),
+    "answer": ("answer~=REGEX", "answer~=(.+)", _answer),
+    "field": ("field:PATH=VALUE", "field:(.+?)=(.*)", _field),
+    "named": ("named:METRIC=VALUE", "named:(.+?)=(.*)", _named),
+    "unscored": ("unscored", "unscored", lambda: lambda entry: _is_nan(entry.value)),
+}
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _equals(value: Any, wanted: str) -> bool:
+    """Whether a value is this text, or a number that the text spells."""
+    if as_text(value) == wanted:
+        return True
+    try:
+        return is_number(value) and float(value) == float(wanted)
+    except (ValueError, OverflowError):
+        return False

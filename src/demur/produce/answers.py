@@ -16,13 +16,13 @@ from demur.produce.prompts import PromptFolder
 from demur.types import Json
 
 T = TypeVar("T")
-_ANOTHER_TEMPERATURE = 0.2  # at 0, another seed would give the same answer
+_RETRY_TEMPERATURE = 0.2  # at 0, another seed would give the same answer
 _SEEDS = 2**31
 _SERVER = 500
 _TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
 _FENCED = re.compile(r"\s*```[A-Za-z]*[ \t]*\n?(.*?)\s*```\s*", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
-_SAME = str.maketrans(
+_UNIFIED = str.maketrans(
     dict.fromkeys("‘’‚‛", "'")
     | dict.fromkeys("“”„‟", '"')
     | dict.fromkeys("\u00a0\u202f", " ")
@@ -107,7 +107,7 @@ def normalised(text: str) -> str:
     >>> normalised("I\u2019m  <laughter> so\u200b TIRED")
     "i'm so tired"
     """
-    plain = unicodedata.normalize("NFKC", text).translate(_SAME)
+    plain = unicodedata.normalize("NFKC", text).translate(_UNIFIED)
     return " ".join(_TAG.sub(" ", plain).split()).lower()
 
 
@@ -190,7 +190,7 @@ def ask(endpoint: Endpoint, question: ChatQuestion, parse: Callable[[str], T], *
             if invalid == retries:
                 raise question.failure("invalid", attempts, len(text)) from None
         invalid += 1
-        question = replace(question.reseeded(), temperature=max(question.temperature, _ANOTHER_TEMPERATURE))
+        question = replace(question.reseeded(), temperature=max(question.temperature, _RETRY_TEMPERATURE))
 
 
 def _content(body: Json, question: ChatQuestion, attempts: int) -> tuple[str, bool, Any]:

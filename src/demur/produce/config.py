@@ -21,7 +21,7 @@ from demur.types import Json
 
 ZERO_SHOT, FEW_SHOT, BOTH = "zero_shot", "few_shot", "both"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FREE = ("timeout", "total_timeout", "concurrency", "requests_per_minute", "api_key_env", "embedding_api_key_env")
+_MAY_DIFFER = ("timeout", "total_timeout", "concurrency", "requests_per_minute", "api_key_env", "embedding_api_key_env")
 _Positive = Annotated[float, Field(gt=0)]
 _NotNegative = Annotated[float, Field(ge=0)]
 _Temperature = Annotated[float, Field(ge=0, le=2)]
@@ -112,7 +112,7 @@ class ProduceSettings(Part):
     def identity(self) -> Json:
         """The settings that must be the same when a run is resumed: all except keys, timeouts and rates."""
         content = self.model_dump()
-        content["endpoint"] = {name: value for name, value in content["endpoint"].items() if name not in _FREE}
+        content["endpoint"] = {name: value for name, value in content["endpoint"].items() if name not in _MAY_DIFFER}
         for name in ("base_url", "embedding_base_url"):
             content["endpoint"][name] = origin(content["endpoint"][name])
         return content

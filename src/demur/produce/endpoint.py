@@ -19,12 +19,12 @@ from demur.produce.failures import EndpointError, ParticipantFailure
 from demur.produce.pace import Pace, backoff, seed_of
 from demur.types import Json
 
-_CONNECT = 10.0
-_AGAIN = (408, 409, 425, 429)
-_SERVER, _TOO_MANY, _BAD = 500, 429, 400
-_SAME_BODY = 3  # attempts at a request that gives a 500, as the same seed is likely to fail again
+_CONNECT_SECONDS = 10.0
+_RETRIED = (408, 409, 425, 429)
+_SERVER, _TOO_MANY, _CLIENT_ERROR = 500, 429, 400
+_MOST_ATTEMPTS_AT_500 = 3  # attempts at a request that gives a 500, as the same seed is likely to fail again
 _OVERFLOW = ("exceed_context_size_error", "context_length_exceeded")
-_WORD = re.compile(r"[a-z_]{1,60}")
+_ERROR_TYPE = re.compile(r"[a-z_]{1,60}")
 
 Key = tuple[str, str, str, int]  # mode, participant, step, sample
 Record = Callable[[str, Key, Json], None]
@@ -100,7 +100,7 @@ class Endpoint:
             self._check_key(request, outcome)
             most = request.attempts or self.settings.retries + 1
             if outcome.status == _SERVER:
-                most = min(most, _SAME_BODY)
+                most = min(most, _MOST_ATTEMPTS_AT_500)
             if not outcome.again or attempt >= most:
                 _, _, step, sample = request.key
                 status, numbers = outcome.status, outcome.numbers
@@ -139,7 +139,7 @@ class Endpoint:
         except (httpx.TransportError, httpx.DecodingError):
             outcome = _FailedAttempt("connection", status)
         except ValueError:  # not JSON, or too large
-            good = status is not None and status < _BAD
+            good = status is not None and status < _CLIENT_ERROR
             outcome = _FailedAttempt("server_error", status) if good else _judged(status or _SERVER, {}, None)
         record = {
             "status": status,
@@ -155,7 +155,7 @@ class Endpoint:
         client = self._clients[request.embeds]
         method = "GET" if request.body is None else "POST"
         timeout, pieces, size = self.settings.timeout, [], 0
-        limits = httpx.Timeout(timeout, connect=min(_CONNECT, timeout))
+        limits = httpx.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout))
         with client.stream(method, request.path.lstrip("/"), json=request.body, timeout=limits) as response:
             for piece in response.iter_bytes():
                 pieces.append(piece)
@@ -186,7 +186,7 @@ def _judged(status: int, headers: Mapping[str, str], body: Any) -> Json | _Faile
     after = _seconds(headers.get("retry-after"))
     if status == _TOO_MANY:
         return _FailedAttempt("rate_limited", status, retry_after=after)
-    if status in _AGAIN or status >= _SERVER:
+    if status in _RETRIED or status >= _SERVER:
         unsupported = status == 501  # noqa: PLR2004  (not implemented)
         category = "timeout" if status == 408 else "server_error"  # noqa: PLR2004
         return _FailedAttempt(category, status, again=not unsupported, retry_after=after)
@@ -196,7 +196,7 @@ def _judged(status: int, headers: Mapping[str, str], body: Any) -> Json | _Faile
     numbers = {name: details[name] for name in ("n_prompt_tokens", "n_ctx") if type(details.get(name)) is int}
     if any(kind in _OVERFLOW for kind in kinds):
         return _FailedAttempt("context_overflow", status, again=False, numbers=numbers)
-    named = {"error_type": kinds[0]} if kinds and _WORD.fullmatch(kinds[0]) else {}
+    named = {"error_type": kinds[0]} if kinds and _ERROR_TYPE.fullmatch(kinds[0]) else {}
     return _FailedAttempt("request_rejected", status, again=False, numbers=named)
 
 

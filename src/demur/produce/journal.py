@@ -20,7 +20,7 @@ from demur.types import Json
 
 VERSION = 1
 _LINE = re.compile(rb'(\{.*), "crc": ([0-9]{1,10})\}', re.DOTALL)
-_FREE = ("request",)  # kinds that are not synced to disk by themselves, but with the next record
+_NOT_SYNCED = ("request",)  # kinds that reach the disk with the next record of another kind
 Case = tuple[str, str]  # mode and participant
 
 
@@ -82,7 +82,7 @@ class Journal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._torn = True
             self._torn = os.write(self._file, line) < len(line)
-            if kind not in _FREE:
+            if kind not in _NOT_SYNCED:
                 os.fsync(self._file)
             self._take(kind, key, content)
 

@@ -13,7 +13,7 @@ from demur.produce.failures import Stopped
 
 _FIRST, _LONGEST, _LONGEST_REQUESTED = 0.5, 60.0, 300.0
 _SLOW_FOR = 60.0  # seconds of fewer requests after a reply of "too many requests"
-_GLANCE = 0.05
+_POLL_SECONDS = 0.05
 
 
 def seed_of(*parts: object) -> int:
@@ -57,10 +57,10 @@ class Pace:
     @contextmanager
     def slot(self) -> Iterator[None]:
         """Wait until a request may be sent, by the limits on concurrency and rate."""
-        while not self._enter():
-            self.rest(_GLANCE)
+        while not self._take_slot():
+            self.rest(_POLL_SECONDS)
         try:
-            self.rest(self._turn())
+            self.rest(self._seconds_until_allowed())
             yield
         finally:
             with self._lock:
@@ -88,13 +88,13 @@ class Pace:
         self._slow = [until for until in self._slow if until > now]
         return max(1, self.concurrency >> len(self._slow))
 
-    def _enter(self) -> bool:
+    def _take_slot(self) -> bool:
         with self._lock:
             free = self._active < self.allowed()
             self._active += free
         return free
 
-    def _turn(self) -> float:
+    def _seconds_until_allowed(self) -> float:
         """Reserve the next time at which a request may be sent; the seconds until then."""
         if not self.per_minute:
             return 0.0

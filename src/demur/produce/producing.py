@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import httpx
 
 COMPLETE, SOME_FAILED, STOPPED = 0, 4, 130
-_GLANCE = 0.2
+_POLL_SECONDS = 0.2
 Assess = Callable[[str], list[ParticipantFailure]]
 
 
@@ -184,7 +184,7 @@ def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callabl
                     pending.add(pool.submit(_timed, assess, person, pace))
                 if not pending:
                     return
-                done, pending = wait(pending, timeout=_GLANCE, return_when=FIRST_COMPLETED)
+                done, pending = wait(pending, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
                 finished(None)
                 for future in done:
                     failures, seconds = future.result()

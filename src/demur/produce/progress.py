@@ -11,8 +11,8 @@ from typing import Protocol
 
 from demur.produce.journal import Journal
 
-_EVERY = {"bar": 0.5, "plain": 10.0}
-_LAST = 20
+_SECONDS_BETWEEN = {"bar": 0.5, "plain": 10.0}
+_MOST_RECENT = 20
 
 
 class Tell(Protocol):
@@ -32,7 +32,7 @@ class ProgressLine:
     journal: Journal
     tell: Tell
     clock: Callable[[], float] = time.monotonic
-    _recent: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
+    _recent: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_RECENT))
     _began: float = 0.0
     _shown: float = 0.0
     _before: tuple[int, int] = (0, 0)
@@ -45,13 +45,13 @@ class ProgressLine:
         """Note that a participant took some seconds, or that time has passed, and show the line if it is due."""
         if seconds is not None:
             self._recent.append(seconds)
-        if self.kind in _EVERY and self.clock() - self._shown >= _EVERY[self.kind]:
+        if self.kind in _SECONDS_BETWEEN and self.clock() - self._shown >= _SECONDS_BETWEEN[self.kind]:
             self._shown = self.clock()
             self.tell(self.line(), again=self.kind == "bar")
 
     def end(self) -> None:
         """Show the last line."""
-        if self.kind in _EVERY:
+        if self.kind in _SECONDS_BETWEEN:
             self.tell(self.line())
 
     def line(self) -> str:

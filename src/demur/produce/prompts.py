@@ -20,7 +20,7 @@ from demur.types import Json
 
 _TEXTS = ("system.txt", "evidence.txt", "score.txt", "references.txt")
 _ABOUT = "prompt.toml"
-_NAMES = ("name", "version", "instrument", "extra", "measures", "scale", "items")
+_MEMBERS = ("name", "version", "instrument", "extra", "measures", "scale", "items")
 _PLACEHOLDER = re.compile(r"\{(transcript|items|scale|references|measures|instrument)\}")
 _KINDS = ("boolean", "enum", "string")
 CONFIDENCES = (1, 2, 3, 4, 5)
@@ -175,8 +175,8 @@ def _bytes(folder: Traversable, name: str) -> bytes:
 
 def _check_about(about: Json, scale: Instrument) -> None:
     for name in about:
-        if name not in _NAMES:
-            raise unknown(f"member of {_ABOUT}", name, _NAMES)
+        if name not in _MEMBERS:
+            raise unknown(f"member of {_ABOUT}", name, _MEMBERS)
     for name in ("name", "version"):
         if not isinstance(about.get(name), str):
             raise UserError(f"{_ABOUT}: {name} is {literal(about.get(name))}, expected text")

@@ -34,7 +34,7 @@ _CONSISTENCY = ("samples", "modal_score", "modal_count", "modal_confidence", "sc
 _MAJORITY = 0.5
 _SPACE = re.compile(r"[ \t\n\r]*")
 _AROUND = ' \t\n\r:,"}'  # characters around a value that may be in its first token
-_LEAST = -1e6  # servers give a probability of 0 as the lowest number of their type
+_LOWEST_LOGPROB = -1e6  # servers give a probability of 0 as the lowest number of their type
 Span = tuple[int, int]
 
 
@@ -150,7 +150,7 @@ def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, f
     >>> {name: round(value, 12) for name, value in odds.items()}
     {'token_answer_prob': 0.666666666667, 'token_answer_mass': 0.75}
     """
-    seen = [(text, share) for text, share in _starts(first) if _begins(text, allowed)]
+    seen = [(text, share) for text, share in _alternatives(first) if _starts_any(text, allowed)]
     mass = math.fsum(share for _, share in seen)
     own = math.fsum(share for text, share in seen if chosen.startswith(text))
     return {"token_answer_prob": own / mass if own else None, "token_answer_mass": min(mass, 1.0)}
@@ -158,15 +158,15 @@ def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, f
 
 def forbidden(first: Json, allowed: Sequence[str]) -> bool:
     """Whether an alternative starts no allowed answer, so that log-probabilities are those before the grammar."""
-    return any(not _begins(text, allowed) for text, _ in _starts(first))
+    return any(not _starts_any(text, allowed) for text, _ in _alternatives(first))
 
 
-def _starts(first: Json) -> list[tuple[str, float]]:
+def _alternatives(first: Json) -> list[tuple[str, float]]:
     """The alternatives of a token, without the characters around the value, and their probabilities."""
     return [(str(top.get("token", "")).strip(_AROUND), math.exp(top["logprob"])) for top in first["top_logprobs"]]
 
 
-def _begins(text: str, allowed: Sequence[str]) -> bool:
+def _starts_any(text: str, allowed: Sequence[str]) -> bool:
     return bool(text) and any(answer.startswith(text) for answer in allowed)
 
 
@@ -229,4 +229,4 @@ def _floored(entry: Json) -> Json:
 
 
 def _floor(logprob: Any) -> Any:
-    return _LEAST if isinstance(logprob, (int, float)) and logprob < _LEAST else logprob
+    return _LOWEST_LOGPROB if isinstance(logprob, (int, float)) and logprob < _LOWEST_LOGPROB else logprob

@@ -58,7 +58,7 @@ def _cross_fitted(
         if not others:
             return None
         threshold = cheapest(PlainCurve(others), price, largest)[1]
-        costs += [paid(loss, sure, threshold, price, largest) for loss, sure, own in rows if own == fold]
+        costs += [paid(*row[:2], threshold, price, largest) for row in rows if row[2] == fold]
     return sum(costs, Fraction(0)) / len(costs)
 
 

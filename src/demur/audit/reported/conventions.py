@@ -13,7 +13,7 @@ from demur.audit.loops.ranking import Ranked, discounted, ideal, over
 from demur.audit.loops.registry import mean, ratio
 from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
 from demur.audit.reported.contexts import Context
-from demur.audit.reported.names import ReportedQuantity
+from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import shown
 from demur.facts.items import Items
 
@@ -29,7 +29,8 @@ COUNTS: dict[str, Loop] = {
     "criteria": lambda queries: len({query.criterion for query in queries}),
     "folds": lambda queries: len({query.fold for query in queries}),
 }
-OF_PROBABILITY = ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
+_OF_PROBABILITY = ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
+_OF_WHOLE_ROWS = ("has_evidence_rate", "empty_prevalence", "skip_no_positives")
 RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
     "participants_total": lambda _, everyone: everyone,
     "participants_included": lambda items, _: len(items.cluster_ids),
@@ -66,17 +67,18 @@ def conventions_of(quantity: ReportedQuantity) -> dict[str, Loop]:
     return {text: lambda rows, loop=loop: loop(rows, at) for text, loop in table.items()}
 
 
+def column_of(name: str) -> str | None:
+    """The part of a query's row that a figure is computed from; None if it is the whole row."""
+    if name in (*AT_DEPTH, "candidates@P"):
+        return "ranking"
+    if name in _OF_PROBABILITY:
+        return "prob"
+    return "selected" if name in LOOPS and family(name) == "selection" else None
+
+
 def is_of_queries(name: str) -> bool:
     """Whether a figure is one of rankings."""
-    known = name in (
-        *COUNTS,
-        *OF_PROBABILITY,
-        "has_evidence_rate",
-        "empty_prevalence",
-        "candidates@P",
-        "skip_no_positives",
-    )
-    return known or (name in LOOPS and family(name) in ("ranking", "selection"))
+    return column_of(name) is not None or name in (*COUNTS, *_OF_WHOLE_ROWS)
 
 
 def _mean_of(worth: Callable[[Any, int], Any]) -> Loop:

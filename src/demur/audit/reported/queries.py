@@ -11,11 +11,10 @@ from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from demur.audit.figures import Expected, Finding, Printed, not_recognised
-from demur.audit.loops import LOOPS, family
 from demur.audit.loops.rows import QueryRow, query_row
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known, Path, Population
-from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, conventions_of, is_of_queries
+from demur.audit.reported.conventions import COUNTS, OF_SECTION, column_of, conventions_of, is_of_queries
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import UserError, shown
 from demur.facts.rankings import Query
@@ -35,15 +34,6 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> T
     if not queries:
         raise UserError("the data have no ranked column to audit; name one with --system NAME=COLUMN")
     return QueryAudit(queries, content).findings()
-
-
-def column_of(name: str) -> str | None:
-    """The part of a query's row that a figure is computed from; None if it is the whole row."""
-    if name in (*AT_DEPTH, "candidates@P"):
-        return "ranking"
-    if name in OF_PROBABILITY:
-        return "prob"
-    return "selected" if name in LOOPS and family(name) == "selection" else None
 
 
 def _of_population(name: str) -> bool:
