@@ -20,7 +20,6 @@ from timing import Ratio, against, spent
 
 from demur.facts.instruments import PHQ8
 from demur.produce.config import checked_settings
-from demur.produce.folder import RunFolder
 from demur.produce.inputs import read_inputs_of
 from demur.produce.producing import ProduceOptions, Production
 
@@ -115,7 +114,7 @@ def ratios(_: Path | None) -> Iterator[Ratio]:
         inputs = read_inputs_of(checked_settings(content), folder)
         body = {"messages": [{"content": "x" * 3000}], "response_format": {"json_schema": {"name": "score"}}}
         reference, began = bare(f"{url}/chat/completions", body), spent()
-        Production(inputs, RunFolder(folder / "run"), folder, ProduceOptions()).produce()
+        Production(inputs, folder / "run", folder, ProduceOptions()).produce()
         each = (spent() - began) / (PEOPLE * (1 + SAMPLES))
     process.terminate()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from demur.facts.instruments import INSTRUMENTS, Instrument
 from demur.produce.config import load_settings
-from demur.produce.folder import RunFolder
 from demur.produce.inputs import read_inputs_of
 from demur.produce.producing import ProduceOptions, Production
 from demur.produce.scripted_answers import Script
@@ -51,7 +50,7 @@ def settings_of(folder: Path, url: str, **changes):
 def production(folder: Path, url: str, run: Path, *, changes=None, **options) -> Production:
     """A run, ready to be produced, that waits for nothing."""
     inputs = read_inputs_of(settings_of(folder, url, **(changes or {})), folder)
-    return Production(inputs, RunFolder(run), folder, ProduceOptions(**{"wait": no_wait, **options}))
+    return Production(inputs, run, folder, ProduceOptions(**{"wait": no_wait, **options}))
 
 
 def produced(folder: Path, url: str, run: Path, **how):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from demur.errors import UserError
+from demur.produce.folder import locked
 from demur.produce.journal import Journal, line_of, replayed
 from faults import Fault
 from producing import interviews, no_wait, produced, production, serving
@@ -172,7 +173,7 @@ def test_a_folder_begun_with_other_data_is_refused(folder, endpoint, whole, tmp_
 def test_a_second_producer_in_the_folder_is_refused(folder, endpoint, tmp_path):
     run = production(folder, endpoint.base_url, tmp_path)
     refused = pytest.raises(UserError, match=rf"another demur produce is at work here \(process {os.getpid()} on ")
-    with run.folder.locked(), refused:
+    with locked(run.folder), refused:
         run.produce()
 
 

@@ -205,13 +205,13 @@ def _probe(settings: ProduceSettings) -> None:
 
 def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
     from demur.produce.failures import EndpointError
-    from demur.produce.folder import RunFolder, run_identity
+    from demur.produce.folder import run_identity
     from demur.produce.producing import Production
 
     if folder is None:
         folder = _RUNS / f"produce-{run_identity(inputs)[0][:8]}"
     try:
-        return Production(inputs, RunFolder(folder), base, options).produce()
+        return Production(inputs, folder, base, options).produce()
     except EndpointError as error:
         _endpoint_failed(error)
 

@@ -8,7 +8,6 @@ from demur.errors import UserError
 from demur.files.write import write_whole
 from demur.inference.resample import Plan
 from demur.produce.config import FEW_SHOT, ZERO_SHOT, Changes, load_settings
-from demur.produce.folder import RunFolder
 from demur.produce.inputs import read_inputs_of
 from demur.produce.producing import ProduceOptions, Production
 from demur.produce.scripted import ScriptedEndpoint
@@ -44,7 +43,7 @@ def run_demo(folder: Path) -> ProducedDemo:
     with ScriptedEndpoint(Script.of(simulated.answers())) as endpoint:
         changes: Changes = {"endpoint": {"base_url": endpoint.base_url}, "assess": {"consistency_samples": _SAMPLES}}
         settings = load_settings(interviews / "produce.toml", changes)
-        run_folder = RunFolder(folder / "run")
+        run_folder = folder / "run"
         outcome = Production(read_inputs_of(settings, interviews), run_folder, interviews, ProduceOptions()).produce()
     if outcome.run is None:
         raise UserError(f"{folder}: the demonstration was stopped; begin it anew in another folder")
@@ -53,7 +52,7 @@ def run_demo(folder: Path) -> ProducedDemo:
     plan = Plan(_RESAMPLES, seed=_SEED)
     results = evaluate(*items, settings=Settings(confidence="all"), plan=plan, command="demur produce --demo")
     page = write_whole(folder / "report.html", report_html(results), inputs=results.input_paths)
-    paths = {"Interviews": interviews, "Run folder": run_folder.path, "Run": outcome.run}
+    paths = {"Interviews": interviews, "Run folder": run_folder, "Run": outcome.run}
     paths |= {"Results": results.save(folder / "metrics.json"), "Report": page}
     sentences = [_overview(simulated, results), *comparison_sentences(results, "llm")]
     return ProducedDemo(results, "\n".join(sentences), paths)

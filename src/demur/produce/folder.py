@@ -23,53 +23,43 @@ _VERSION = 1
 _OWNER_ONLY = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolder:
-    """The folder of a run."""
-
-    path: Path
-
-    def write(self, name: str, content: Json) -> Path:
-        """Write a JSON file of the folder atomically, and wait until it is on disk."""
-        path = write_whole(self.path / name, json_text(content))
-        sync_folder(self.path)
-        return path
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Lock the folder, so that no other process runs in it; the lock of a process that died does not count."""
-        try:
-            import fcntl  # noqa: PLC0415  (not on every system)
-        except ImportError:
-            raise UserError("demur produce locks its folder by flock, which this system does not have") from None
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise UserError(f"{self.path}: cannot be written ({error.strerror})") from None
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.read(file, 300).decode(errors="replace").strip()
-            os.close(file)
-            raise UserError(
-                f"{self.path}: another demur produce is at work here ({holder}); wait for it, or stop it"
-            ) from None
-        try:
-            os.truncate(file, 0)
-            os.write(file, f"process {os.getpid()} on {platform.node()}\n".encode())
-            yield
-        finally:
-            os.close(file)
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the entries of a folder are on disk."""
-    handle = os.open(folder, os.O_RDONLY)
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that no other process runs in it; the lock of a process that died does not count."""
     try:
-        os.fsync(handle)
+        import fcntl  # noqa: PLC0415  (not on every system)
+    except ImportError:
+        raise UserError("demur produce locks its folder by flock, which this system does not have") from None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(file, 300).decode(errors="replace").strip()
+        os.close(file)
+        raise UserError(
+            f"{folder}: another demur produce is at work here ({holder}); wait for it, or stop it"
+        ) from None
+    try:
+        os.truncate(file, 0)
+        os.write(file, f"process {os.getpid()} on {platform.node()}\n".encode())
+        yield
     finally:
-        os.close(handle)
+        os.close(file)
+
+
+def write_synced(path: Path, content: Json) -> Path:
+    """Write a JSON file atomically, and wait until it and its entry in the folder are on disk."""
+    written = write_whole(path, json_text(content))
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return written
 
 
 @dataclass(frozen=True, slots=True)

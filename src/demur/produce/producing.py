@@ -20,7 +20,7 @@ from demur.files.write import check_target, json_text, write_whole
 from demur.produce.config import FEW_SHOT
 from demur.produce.endpoint import Endpoint
 from demur.produce.failures import MOST_IN_A_ROW, EndpointError, ParticipantFailure, Stopped
-from demur.produce.folder import RunFolder, TextFolder, record_of, resumed
+from demur.produce.folder import TextFolder, locked, record_of, resumed, write_synced
 from demur.produce.inputs import Inputs
 from demur.produce.journal import Journal
 from demur.produce.output import Prices, failures_content, run_content, usage_content
@@ -75,7 +75,7 @@ class Production:
     """A run in its folder; `base` is the folder of the configuration."""
 
     inputs: Inputs
-    folder: RunFolder
+    folder: Path
     base: Path
     options: ProduceOptions
 
@@ -88,9 +88,9 @@ class Production:
         settings = self.inputs.settings.endpoint
         deadline = started + settings.total_timeout if settings.total_timeout else None
         pace = Pace(settings.concurrency, settings.requests_per_minute, deadline, wait=options.wait)
-        with self.folder.locked():
+        with locked(self.folder):
             known = resumed(self._config, self.inputs) if self._config.exists() else None
-            with Journal(self.folder.path / "journal.jsonl") as journal:
+            with Journal(self.folder / "journal.jsonl") as journal:
                 if journal.cut_off:
                     torn = f"the last line was torn, and {journal.cut_off} bytes of it are cut off"
                     options.tell(f"{journal.path}: {torn}")
@@ -104,7 +104,7 @@ class Production:
                         pass
                     finally:
                         spent = usage_content(journal, options.prices, time.monotonic() - started)
-                        self.folder.write("usage.json", spent)
+                        write_synced(self.folder / "usage.json", spent)
             return self._ended(people, journal)
 
     def _begun(self, endpoint: Endpoint) -> Json:
@@ -112,7 +112,7 @@ class Production:
         capabilities = probe(endpoint, self.inputs.settings)
         check_capabilities(capabilities, self.inputs.settings)
         begun = record_of(self.inputs, capabilities, self.base)
-        self.folder.write(self._config.name, begun)
+        write_synced(self._config, begun)
         return begun
 
     def _run(self, people: Sequence[str], journal: Journal, endpoint: Endpoint, pace: Pace, begun: Json) -> None:
@@ -135,11 +135,11 @@ class Production:
     @property
     def _config(self) -> Path:
         """The file with the configuration that the run was started with."""
-        return self.folder.path / "config.json"
+        return self.folder / "config.json"
 
     @property
     def _texts(self) -> TextFolder:
-        return TextFolder(self.folder.path / "text", self.options.include_text)
+        return TextFolder(self.folder / "text", self.options.include_text)
 
     def _library(self, endpoint: Endpoint) -> Library:
         """The references with their embeddings."""
@@ -152,20 +152,20 @@ class Production:
             ) from None
         model = settings.endpoint.embedding_model or settings.endpoint.model
         embed = partial(endpoint.embed, key=("", "", "embed", 0))
-        return embedded(passages, settings.retrieval, model, self.folder.path / "references.npz", embed)
+        return embedded(passages, settings.retrieval, model, self.folder / "references.npz", embed)
 
     def _ended(self, people: Sequence[str], journal: Journal) -> ProduceOutcome:
         """Write the files of failures and, if no case is left, of the run."""
         cases = [(mode, person) for mode in self.inputs.settings.assess.modes for person in people]
         done, failed = (sum(case in state for case in cases) for state in (journal.done, journal.failed))
         left = len(cases) - done - failed
-        self.folder.write("failures.json", failures_content(self.inputs, journal))
+        write_synced(self.folder / "failures.json", failures_content(self.inputs, journal))
         if left:
             return ProduceOutcome(STOPPED, done, failed, left, None)
         self._texts.remove()
         begun = resumed(self._config, self.inputs)
         content = run_content(self.inputs, journal, begun)
-        path = self.folder.write("run.json", content)
+        path = write_synced(self.folder / "run.json", content)
         if self.options.output is not None:
             path = write_whole(self.options.output, json_text(content), inputs=self.inputs.files)
         return ProduceOutcome(SOME_FAILED if failed else COMPLETE, done, failed, left, path)
