@@ -182,9 +182,9 @@ def _demonstrate(folder: Path | None) -> None:
     _needs_httpx()
     from demur.produce.demo import MEANINGLESS, run_demo, unused_folder
 
-    demo = run_demo(folder or unused_folder(_RUNS))
-    typer.echo(f"{demo.explanation}\n{MEANINGLESS}\n")
-    for label, path in demo.paths.items():
+    explanation, paths = run_demo(folder or unused_folder(_RUNS))
+    typer.echo(f"{explanation}\n{MEANINGLESS}\n")
+    for label, path in paths.items():
         typer.echo(f"{label}: {printed_path(path)}")
 
 

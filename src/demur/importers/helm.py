@@ -11,8 +11,8 @@ from demur.files.strict_json import read_as
 from demur.importers.choosing import no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.importers.values import is_number, object_at
 from demur.read.paths import at_path
 from demur.types import Json
 

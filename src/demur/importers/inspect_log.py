@@ -21,8 +21,8 @@ from demur.importers.archive import Archive, Member
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.importers.values import is_number, object_at
 from demur.read.paths import at_path
 from demur.types import Json
 

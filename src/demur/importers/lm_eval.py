@@ -19,8 +19,8 @@ from demur.facts.columns import written_number
 from demur.files.strict_json import json_objects, read_as
 from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
-from demur.importers.paths import is_number
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.importers.values import is_number
 from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json

@@ -12,8 +12,8 @@ from typing import Any
 from demur.errors import UserError, literal, located, shown
 from demur.files.strict_json import json_objects
 from demur.importers.hashing import sha256_of
-from demur.importers.paths import answer_text, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.importers.values import answer_text, is_number, object_at
 from demur.read.stream import stream
 from demur.types import Json
 

@@ -14,8 +14,8 @@ from demur.errors import UserError, literal, located, shown
 from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import answer_text, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.importers.values import answer_text, is_number, object_at
 from demur.read.paths import at_path
 from demur.types import Json
 

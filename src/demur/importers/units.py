@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -17,8 +17,8 @@ from demur.files.write import check_target, write_whole
 from demur.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
 from demur.importers.choosing import AbstentionRules
 from demur.importers.hashing import Hashes, short_hash
-from demur.importers.paths import as_text, is_number, names_beside
 from demur.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
+from demur.importers.values import as_text, is_number
 from demur.read.paths import at_path
 from demur.types import Json
 
@@ -194,7 +194,7 @@ class ImportedUnits:
         if value is MISSING or value is None:
             self._absent[path] += 1
             if len(self._suggestions[path]) < _MOST_NAMES:
-                self._suggestions[path].update(dict.fromkeys(names_beside(entry.record, path)))
+                self._suggestions[path].update(dict.fromkeys(_names_beside(entry.record, path)))
             return None
         return value
 
@@ -242,6 +242,12 @@ class ImportedUnits:
                 raise UserError(f"{where} appears twice; logs of several runs are imported one at a time")
             if short_hash(key) in suspects:
                 seen.add(key)
+
+
+def _names_beside(record: Any, path: str) -> list[str]:
+    """The names in the object that should have the last name of a path, as suggestions for an error."""
+    parent = at_path(record, path.rpartition(".")[0])
+    return [name for name in parent if isinstance(name, str)] if isinstance(parent, Mapping) else []
 
 
 def _scale(text: str) -> tuple[Decimal, Decimal]:

@@ -1,6 +1,5 @@
 """The demonstration: it assesses made-up interviews by a scripted endpoint in both modes, and evaluates the run."""
 
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
@@ -26,17 +25,8 @@ _MODES = (ZERO_SHOT, FEW_SHOT)
 _USUAL = "produce-demo"
 
 
-@dataclass(frozen=True, slots=True)
-class ProducedDemo:
-    """The results of the demonstration, their explanation, and the files that were written."""
-
-    results: Results
-    explanation: str
-    paths: dict[str, Path]
-
-
-def run_demo(folder: Path) -> ProducedDemo:
-    """Run everything from transcripts to a report, in a folder that is new or empty."""
+def run_demo(folder: Path) -> tuple[str, dict[str, Path]]:
+    """Run everything from transcripts to a report, in a folder that is new or empty: what came out, and the files."""
     make_folder(folder, new=folder)
     simulated = simulated_interviews(_PARTICIPANTS, seed=_SEED)
     interviews = simulated.write(folder / "interviews")
@@ -55,7 +45,7 @@ def run_demo(folder: Path) -> ProducedDemo:
     paths = {"Interviews": interviews, "Run folder": run_folder, "Run": outcome.run}
     paths |= {"Results": results.save(folder / "metrics.json"), "Report": page}
     sentences = [_overview(simulated, results), *comparison_sentences(results, "llm")]
-    return ProducedDemo(results, "\n".join(sentences), paths)
+    return "\n".join(sentences), paths
 
 
 def _overview(simulated: Interviews, results: Results) -> str:

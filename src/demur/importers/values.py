@@ -1,17 +1,10 @@
-"""Values of a log's records, by paths such as `metadata.document` and `scores.exact.metadata.confidence`."""
+"""Values of a log's records: their kinds, and their forms as text."""
 
 import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from demur.read.paths import at_path
 from demur.types import Json
-
-
-def names_beside(record: Any, path: str) -> list[str]:
-    """The names in the object that should have the last name of a path, as suggestions for an error."""
-    parent = at_path(record, path.rpartition(".")[0])
-    return [name for name in parent if isinstance(name, str)] if isinstance(parent, Mapping) else []
 
 
 def as_text(value: Any) -> str | None:
