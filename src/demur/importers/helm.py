@@ -111,8 +111,8 @@ def _key(row: Any, perturbation: Json, item: Any) -> _Instance:
 def _answers(path: Path) -> Iterator[tuple[_Instance, _Answer]]:
     """The answer to each instance."""
     with JsonCursor.opened(path) as cursor:
-        for member in cursor.members():
-            if member != "request_states" or cursor.peek() != "[":
+        for _ in cursor.members(["request_states"]):
+            if cursor.peek() != "[":
                 cursor.skip()
                 continue
             for number, state in enumerate(cursor.values()):

@@ -32,7 +32,7 @@ _WHOLE = re.compile(r"samples/.+_epoch_[0-9]+\.json", re.DOTALL)
 _CHUNKED = re.compile(r"samples/.+_epoch_[0-9]+/sample\.json", re.DOTALL)
 _HEADER = ("version", "status", "eval")
 _READ = {"id", "epoch", "metadata", "store", "output", "error", "limit", "invalidation", "model_usage", "total_time"}
-_READ |= {"error_retries"}
+_READ |= {"error_retries", "scores"}
 _SCORES = decoder(constant=float)  # accepts NaN and Infinity, which only the value of a score may be
 _CODES = {"C": 1.0, "I": 0.0, "P": 0.5, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COSTS = ("input_tokens", "output_tokens", "total_tokens")
@@ -132,10 +132,10 @@ def _of_json(path: Path, reading: _Reading) -> Iterator[Json]:
 
 def _header(cursor: JsonCursor, reading: _Reading) -> Iterator[None]:
     """Read the members of a log that are needed, and stop at each sample."""
-    for member in cursor.members():
+    for member in cursor.members((*_HEADER, "samples")):
         if member in _HEADER:
             reading.header[member] = cursor.value()
-        elif member == "samples" and cursor.peek() == "[":
+        elif cursor.peek() == "[":
             if not isinstance(reading.header.get("eval"), dict):
                 raise UserError("not an Inspect log: eval, which comes before the samples, is missing")
             yield from cursor.elements()
@@ -146,15 +146,7 @@ def _header(cursor: JsonCursor, reading: _Reading) -> Iterator[None]:
 
 
 def _sample(cursor: JsonCursor) -> Json:
-    sample: Json = {}
-    for member in cursor.members():
-        if member == "scores":
-            sample[member] = cursor.value(_SCORES)
-        elif member in _READ:
-            sample[member] = cursor.value()
-        else:
-            cursor.skip()
-    return sample
+    return {name: cursor.value(_SCORES) if name == "scores" else cursor.value() for name in cursor.members(_READ)}
 
 
 def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:

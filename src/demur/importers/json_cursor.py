@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,8 +57,8 @@ class JsonCursor:
             if not self._more():
                 return ""
 
-    def members(self) -> Iterator[str]:
-        """The names in an object; the caller must read or skip the value of each before the next."""
+    def members(self, wanted: Collection[str] | None = None) -> Iterator[str]:
+        """The names in an object, all or the wanted ones; the caller must read or skip each value before the next."""
         seen = set()
         for _ in self._parts("{", "}"):
             name = self.value()
@@ -68,7 +68,10 @@ class JsonCursor:
                 raise UserError(f"not valid JSON: the member {shown(name)} appears twice in one object")
             seen.add(name)
             self._take(":")
-            yield name
+            if wanted is None or name in wanted:
+                yield name
+            else:
+                self.skip()
 
     def elements(self) -> Iterator[None]:
         """Stop at each element of a list; the caller must read or skip it before the next."""

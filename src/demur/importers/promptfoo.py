@@ -55,27 +55,25 @@ def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFact
 
 def _rows(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
     """Stop at each row, and record what the file says of the run."""
-    for member in cursor.members():
-        if member == "results" and cursor.peek() == "{":
-            yield from _rows_of_results(cursor, facts)
-        elif member in _ABOUT:
+    for member in cursor.members((*_ABOUT, "results")):
+        if member in _ABOUT:
             name, path = _ABOUT[member]
             facts.source[name] = _text(at_path(cursor.value(), path))
+        elif cursor.peek() == "{":
+            yield from _rows_of_results(cursor, facts)
         else:
             cursor.skip()
 
 
 def _rows_of_results(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
     version = None
-    for member in cursor.members():
+    for member in cursor.members(("version", "timestamp", "results")):
         if member == "version":
             version = cursor.value()
         elif member == "timestamp":
             facts.source["created"] = _text(cursor.value())
-        elif member == "results":
-            yield from cursor.elements()
         else:
-            cursor.skip()
+            yield from cursor.elements()
     if version != _VERSION:
         message = f"version of the results {literal(version)}, and {_VERSION} is the one that is known"
         facts.warn("unknown_log_version", message)
