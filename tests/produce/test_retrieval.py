@@ -1,5 +1,6 @@
 """References: how transcripts are cut, which passages are nearest, and what a floor and a budget leave."""
 
+import json
 import math
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from demur.errors import UserError
 from demur.produce.config import ReferenceSettings
 from demur.produce.failures import EndpointError, ParticipantFailure
-from demur.produce.retrieval import Library, Passage, chunks, embedded, retrieval_signals, unit_vectors
+from demur.produce.inputs import read_inputs_of
+from demur.produce.retrieval import Library, Passage, chunks, embedded, passages_of, retrieval_signals, unit_vectors
+from producing import interviews, settings_of
 
 VECTORS = {"near": [1.0, 0.0], "far": [-1.0, 0.0], "right": [0.0, 1.0], "nearer": [2.0, 0.2]}
 
@@ -122,3 +126,35 @@ def test_embeddings_of_references_are_asked_for_once(tmp_path):
 def test_references_without_usable_embeddings_end_the_run(tmp_path):
     with pytest.raises(EndpointError, match=r"no usable embeddings of references \(embedding_invalid\)"):
         embedded([Passage("300", 0, "x", {})], ReferenceSettings(), "m", tmp_path / "c", lambda _: [[0.0]])
+
+
+def with_chunk_scores(folder, text):
+    """The inputs of made-up interviews, of whose references single chunks have these scores."""
+    (interviews(folder) / "chunks.json").write_text(text)
+    changes = {"data": {"chunk_scores": "chunks.json"}, "retrieval": {"chunk_lines": 1}}
+    settings = settings_of(folder, "http://127.0.0.1:1/v1", **changes)
+    return read_inputs_of(settings, folder)
+
+
+def test_scores_of_chunks_replace_those_of_the_participant_and_without_one_nothing_is_known(tmp_path):
+    reference = read_inputs_of(settings_of(interviews(tmp_path / "plain"), "http://127.0.0.1:1/v1"), tmp_path / "plain")
+    first, second = map(str, reference.references[:2])
+    inputs = with_chunk_scores(tmp_path / "scored", json.dumps({first: [{"Sleep": 3, "Tired": None}]}))
+    known = {(passage.person, passage.number): passage.scores for passage in passages_of(inputs)}
+    assert known[first, 0] == {"Sleep": 3, "Tired": None}
+    assert known[first, 1] == known[second, 0] == {"Sleep": None, "Tired": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "expected an object with a list of chunks per participant"),
+        ('{"300": 1}', "participant 300: 1, expected a list of chunks"),
+        ('{"300": [{"Sleep": 1}]}', "participant 300, chunk 0: expected an object with a score or null for every item"),
+        ('{"300": [{"Sleep": 9, "Tired": 1}]}', "participant 300, chunk 0, Sleep: 9, expected"),
+    ],
+)
+def test_scores_of_chunks_that_are_wrong_are_refused_with_the_file(tmp_path, text, message):
+    with pytest.raises(UserError, match=f"chunks.json: {message}"):
+        with_chunk_scores(tmp_path / "interviews", text)

@@ -12,7 +12,7 @@ from typing import Any
 from demur.errors import UserError, and_more, literal, located, repeated, shown
 from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.instruments import Instrument, instrument
-from demur.files.strict_json import decode, fingerprint, loads, read_bytes
+from demur.files.strict_json import fingerprint, read_as, read_bytes
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.prompts import PromptFolder
 from demur.produce.transcripts import TranscriptFolder, Window, check_file_name
@@ -151,7 +151,7 @@ def _windows(path: Path) -> dict[str, list[Window]]:
 
 def _chunk_scores(path: Path, scale: Instrument) -> ChunkScores:
     """The scores of chunks, {participant: [{item: score or null}]}, in the order of the chunks."""
-    content = loads(decode(read_bytes(path)))
+    content: Any = read_as(path, lambda parsed: parsed)
     with located(path):
         if not isinstance(content, dict):
             raise UserError("expected an object with a list of chunks per participant")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -113,7 +113,8 @@ class PromptFolder:
     def evidence_schema(self) -> Json:
         """The schema of evidence: a list of quotes per item."""
         quote = {"type": "string", "maxLength": _LONGEST_QUOTE}
-        return closed({item: {"type": "array", "items": quote, "maxItems": _MOST_QUOTES} for item in self._items})
+        quotes = {"type": "array", "items": quote, "maxItems": _MOST_QUOTES}
+        return closed(dict.fromkeys(self.instrument.items, quotes))
 
     @cached_property
     def score_schema(self) -> Json:
@@ -127,11 +128,7 @@ class PromptFolder:
                 "confidence": nullable(CONFIDENCES),
             }
         )
-        return closed(dict.fromkeys(self._items, item))
-
-    @property
-    def _items(self) -> Iterable[str]:
-        return self.instrument.items
+        return closed(dict.fromkeys(self.instrument.items, item))
 
 
 def _marked(kind: str, text: str) -> str:

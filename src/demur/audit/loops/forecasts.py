@@ -148,20 +148,20 @@ def roc(rows: Rows) -> list[RocPoint] | None:
 
 
 def last_within(rows: Rows, rate: Fraction, *, all_points: bool = True) -> RocPoint | None:
-    """The last ROC point within a false positive rate; unless `all_points`, without collinear points."""
+    """The last ROC point within a false positive rate; unless `all_points`, without those halfway between others."""
     points = roc(rows) or []
-    corners = (
-        points
-        if all_points
-        else points[:1]
-        + [
-            point
-            for before, point, after in zip(points, points[1:], points[2:], strict=False)
-            if any(after[side] - 2 * point[side] + before[side] for side in (1, 2))  # not halfway between the two
-        ]
-        + points[1:][-1:]
-    )
-    return next((point for point in reversed(corners) if point.false <= rate * points[-1].false), None)
+    kept = points if all_points else _without_halfway(points)
+    return next((point for point in reversed(kept) if point.false <= rate * points[-1].false), None)
+
+
+def _without_halfway(points: list[RocPoint]) -> list[RocPoint]:
+    """The ROC points without those halfway between their neighbours, which some tools drop."""
+    inner = [
+        point
+        for before, point, after in zip(points, points[1:], points[2:], strict=False)
+        if any(after[side] - 2 * point[side] + before[side] for side in (1, 2))
+    ]
+    return [*points[:1], *inner, *points[1:][-1:]]
 
 
 def _binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:
