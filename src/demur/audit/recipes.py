@@ -62,16 +62,21 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
         for system, items in runs.items():
             recipes |= _group_recipes(claimed, system, name, items, graded[system])
     for system, items in runs.items():
-        names = [items.item_names[index] for index in items.item.tolist()]
-        columns = zip(items.answer.tolist(), items.answered, strict=True)
-        answers = [answer if answered else None for answer, answered in columns]
-        truths = items.truth.tolist() if items.has_scores else [None] * len(items)
-        units = zip(names, truths, answers, losses(items, study.loss.name), strict=True)
-        table = Rows(by_cluster(items, [*units]))
-        for row in claimed.where(system=system, confidence="", minus=None):
-            if row.key.group and row.key.group.name == "item":
-                recipes[row.key] = Recipe((table,), _item_loop(row.key.quantity, row.key.group.level))
+        recipes |= _item_recipes(claimed, system, items)
     return recipes
+
+
+def _item_recipes(claimed: Results, system: str, items: Items) -> Iterator[tuple[Key, Recipe]]:
+    """The loop of every number of an item of one system, over rows of its name, truth, answer and loss."""
+    names = [items.item_names[index] for index in items.item.tolist()]
+    columns = zip(items.answer.tolist(), items.answered, strict=True)
+    answers = [answer if answered else None for answer, answered in columns]
+    truths = items.truth.tolist() if items.has_scores else [None] * len(items)
+    units = zip(names, truths, answers, losses(items, claimed.selective.loss.name), strict=True)
+    table = Rows(by_cluster(items, [*units]))
+    for row in claimed.where(system=system, confidence="", minus=None):
+        if row.key.group and row.key.group.name == "item":
+            yield row.key, Recipe((table,), _item_loop(row.key.quantity, row.key.group.level))
 
 
 def _largest_loss(loss: Loss, items: Items) -> float | None:

@@ -38,7 +38,7 @@ class _Answer(NamedTuple):
 
 
 def _records(path: Path) -> Iterator[Json]:
-    for key, means in _rows(path / "per_instance_stats.json", None):
+    for key, means in _rows(path / _STATS, None):
         yield {**key._asdict(), "stats": means}
 
 
@@ -47,17 +47,8 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
     """The instances of a run; perturbed ones are left out unless their perturbation is named."""
     (folder,) = paths
     stats, states = folder / _STATS, folder / _STATES
-    for path in (stats, states):
-        if not path.is_file():
-            raise UserError(f"{folder}: not a run folder of HELM: there is no {path.name} in it")
-    facts.path = stats
-    facts.read_beside += [stats, states, folder / _SPEC]
-    facts.source["sha256"] = sha256_of([stats, states])
-    if (folder / _SPEC).is_file():
-        facts.describe(read_as(folder / _SPEC, lambda parsed: parsed), {"task": "name", "model": "adapter_spec.model"})
     metric = options.choices.get("metric") or _METRIC
-    facts.mapping |= {"item": "instance_id", "repeat": "train_trial_index", "loss": f"1 - {metric}"}
-    facts.signal_paths |= {name: f"stats {name}" for name in _SIGNALS}
+    _describe_run(folder, metric, facts)
     answers = dict(_answers(states))
     perturbation = options.choices.get("perturbation")
     varying = _varying(_rows(stats, perturbation), facts)
@@ -79,6 +70,21 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
             signals={name: values[name] for name in varying if name in values},
             failed=None if answer.success else "error",
         )
+
+
+def _describe_run(folder: Path, metric: str, facts: LogFacts) -> None:
+    """Check that the files of a run are there, and record what is known before any row is read."""
+    stats, states, spec = (folder / name for name in (_STATS, _STATES, _SPEC))
+    for path in (stats, states):
+        if not path.is_file():
+            raise UserError(f"{folder}: not a run folder of HELM: there is no {path.name} in it")
+    facts.path = stats
+    facts.read_beside += [stats, states, spec]
+    facts.source["sha256"] = sha256_of([stats, states])
+    if spec.is_file():
+        facts.describe(read_as(spec, lambda parsed: parsed), {"task": "name", "model": "adapter_spec.model"})
+    facts.mapping |= {"item": "instance_id", "repeat": "train_trial_index", "loss": f"1 - {metric}"}
+    facts.signal_paths |= {name: f"stats {name}" for name in _SIGNALS}
 
 
 def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dict[str, float]]]:
