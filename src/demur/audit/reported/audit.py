@@ -54,13 +54,9 @@ class Audit(ABC):
         """What a figure is consistent with, where it is the value of nothing else."""
         return NO_CAUSE
 
-    def flag(self, figure: Figure) -> Finding | None:  # noqa: ARG002
-        """The finding about a boolean setting, if the figure is one."""
-        return None
-
     def findings(self) -> TableOf[Finding]:
         """The finding about each figure."""
-        findings = [replace(self._finding(figure), path=figure.path) for figure in self.figures]
+        findings = [replace(self.finding(figure), path=figure.path) for figure in self.figures]
         contexts = [figure.context for figure in self.figures if figure.context.quantity and not figure.context.system]
         strangers = [*dict.fromkeys(context.stranger for context in contexts if context.stranger is not None)]
         if strangers and all(finding.status == "not recognised" for finding in findings):
@@ -84,13 +80,11 @@ class Audit(ABC):
         exact = name in self.counts and context.spread is None
         return Expected(self.value(context), exact=exact, share=name not in self.unbounded)
 
-    def _finding(self, figure: Figure) -> Finding:
-        key, reason = ".".join(figure.path), self._unread(figure)
+    def finding(self, figure: Figure) -> Finding:
+        """The finding about one figure; a difference that only other figures can explain has no cause yet."""
+        key, reason = ".".join(figure.path), self.unread(figure)
         if reason is not None:
             return not_recognised(key, figure.value, reason)
-        switch = self.flag(figure)
-        if switch is not None:
-            return switch
         context = self.completed(figure)
         expected = self.expected(context)
         if not expected.agrees(figure.value):  # other conventions are slow, and only explain differences
@@ -100,7 +94,7 @@ class Audit(ABC):
             return replace(result, cause=self.last_resort(context, figure.value))
         return result
 
-    def _unread(self, figure: Figure) -> str | None:
+    def unread(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed: it has no known name, it is not a number, or the data do not serve it."""
         context = figure.context
         if context.quantity:

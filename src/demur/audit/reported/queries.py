@@ -164,11 +164,14 @@ class QueryAudit(Audit):
             skips = evaluated.value == with_gold != total
         return "positives" if skips else "all"
 
-    def flag(self, figure: Figure) -> Finding | None:
-        """Check the flag for leaving out queries without gold, by the section's name or the figures beside it."""
+    def finding(self, figure: Figure) -> Finding:
+        """The finding about one figure, or about the flag for leaving out queries without gold."""
+        is_flag = figure.context.quantity.name == _FLAG and self.unread(figure) is None
+        return self._flag_finding(figure) if is_flag else super().finding(figure)
+
+    def _flag_finding(self, figure: Figure) -> Finding:
+        """Check the flag by the section's name or the figures beside it."""
         key, flag = ".".join(figure.path), figure.value
-        if figure.context.quantity.name != _FLAG:
-            return None
         if figure.context.population is not None:
             truth, cause = figure.context.population == "positives", "the section's name says otherwise"
         else:
