@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, located, shown
+from demur.facts.paths import at_path
 from demur.files.strict_json import json_objects
 from demur.importers.hashing import sha256_of
 from demur.importers.paths import answer_text, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
-from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from demur.read.paths import at_path
+from demur.facts.paths import at_path
 from demur.types import Json
 
 

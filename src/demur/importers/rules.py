@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, literal
+from demur.facts.paths import at_path
 from demur.importers.paths import as_text, is_number
-from demur.read.paths import at_path
 
 if TYPE_CHECKING:
     from demur.importers.registry import LogEntry
