@@ -214,11 +214,16 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
 
 def _nameable(items: Items, calibration: AnyCalibration | None) -> list[str]:
     """The names to offer for one that is unknown; variants only if the run has signals that variants are made of."""
-    members = items.signals.members if isinstance(items.signals, SignalColumns) else []
-    played = {*(items.source.columns or {}).values()} if items.source else set()
-    own = [name for name in (*items.signals, *members) if name not in played]
+    own = named_signals(items)
     variants = [*_names(calibration)] if any(name in SIGNALS for name in own) else []
     return [*variants, *(name for name in own if items.signals[name].usable().any())]
+
+
+def named_signals(items: Items) -> list[str]:
+    """The names of the signals of a run, and the paths to members of objects among them that play no role."""
+    members = items.signals.members if isinstance(items.signals, SignalColumns) else []
+    played = {*(items.source.columns or {}).values()} if items.source else set()
+    return [name for name in (*items.signals, *members) if name not in played]
 
 
 def _fitting(name: str, calibration: AnyCalibration | None) -> AnyCalibration:
