@@ -211,7 +211,7 @@ class _Application:
 
 
 def _check_format(source: Any, output: str | Path) -> None:
-    expected = ".csv" if isinstance(source, (str, Path)) and format_of(source) == ".csv" else ".jsonl"
+    expected = ".csv" if isinstance(source, (str, Path)) and format_of(source) in (".csv", ".tsv") else ".jsonl"
     if Path(output).suffix.lower() != expected:
         raise UserError(f"{output}: decisions of this table are written as {expected}: name such a file")
 
