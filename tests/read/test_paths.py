@@ -146,4 +146,14 @@ def test_a_rule_for_a_path_is_applied_to_new_rows(tmp_path):
         "-o",
         "r.json",
     )
-    assert demur(tmp_path, "apply", "r.json", path.name, "-o", "d.jsonl").stdout.startswith("4 rows: 2 accepted")
+    checked = demur(tmp_path, "apply", "r.json", path.name, "-o", "d.jsonl", "--check", "--max-units", "2").stdout
+    assert checked.startswith("4 rows: 2 accepted")
+    assert "risk: 0 on 2 labelled units of 2 clusters" in checked
+    rows = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text().splitlines()]
+    assert [row["decision"] for row in rows] == ["accept", "decline", "accept", "decline"]
+    assert [*rows[0]] == ["id", "meta", "judge", "model", "decision"]
+
+
+def test_a_table_whose_numbers_are_inside_of_objects_is_told_of_paths(tmp_path):
+    told = demur(tmp_path, "evaluate", nested(tmp_path, "jsonl").name, "--column=score=judge.score", "--seed=1").stderr
+    assert "no column is a number for every answer; it may be a path into objects, which demur fields lists;" in told
