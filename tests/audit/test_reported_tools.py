@@ -251,7 +251,7 @@ class TestLongTables:
     def test_what_is_not_said_is_asked_for(self, tmp_path):
         status, cause = self.audited(tmp_path, {"aurc": 0.1567}, signals="margin")["aurc"]
         assert status == "not recognised"
-        assert cause == "it does not say what ranks the answers (a confidence beside it): sure, margin"
+        assert cause == 'it does not say what ranks the answers: write "confidence" beside it, one of sure, margin'
         assert self.audited(tmp_path, {"sure": {"aurc": 0.1567}}, signals="margin")["sure.aurc"][0] == "match"
         status, cause = self.audited(tmp_path, {"aurc": 0.1567, "loss": "abs"})["aurc"]
         assert (status, cause) == (

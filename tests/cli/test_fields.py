@@ -77,7 +77,15 @@ def test_objects_are_gone_into_by_the_paths_that_options_take(tmp_path, name):
     assert line(shown, "doc.tags") == ["list", "100 %", "3", "0 entries, 1 entries, 2 entries"]
     assert line(shown, "loss") == ["number", "100 %", "3", "0.0, 0.5, 1.0"]
     assert line(shown, "p") == ["integer", "33.3 %", "1", "1"]
+    assert "\ndoc " not in shown
     assert "nothing: no signal is a number for every answer" in shown
+
+
+def test_a_member_of_an_object_can_rank_the_answers_but_for_one_that_plays_a_role(tmp_path):
+    rows = [{"who": n, "model": {"sure": n / 4}, "judge": {"score": n % 2}} for n in range(3)]
+    written(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "t.jsonl")
+    shown = fields(tmp_path, "t.jsonl", "--column", "cluster=who", "--column", "score=judge.score")
+    assert shown.endswith("Answers can be ranked by (--confidence): model.sure\n")
 
 
 def test_a_run_file_is_shown_by_its_units(tmp_path):

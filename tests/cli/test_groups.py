@@ -82,6 +82,7 @@ def test_three_systems_have_groups_in_the_columnar_file(folder):
             ["--group", "x=Nope"],
             "t.csv: no column Nope for the group x; columns: cluster, item, loss, sure, Gender, Age",
         ),
+        (["--group", "Age"], "no group is called Age: name its column, --group Age=Age; there are: item"),
         (["--group", "x"], "no group is called x: name its column, --group x=COLUMN; there are: item"),
         (["--group", "who=cluster"], "the group who has a level for each cluster: it forms no groups"),
         (["--group", "how=sure"], "t.csv: sure holds the number 0.1: cut it, such as sure:18,40,65"),

@@ -115,5 +115,6 @@ def test_results_of_retrieval_are_no_answers_to_tabulate(tmp_path):
     for words in (("table", "r.json", "--format", "csv"), ("figure", "r.json", "-o", "f.svg")):
         done = demur(tmp_path, *words)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "demur: r.json: these are results of retrieval, not of answers\n"
+        way_out = "demur report shows them, to_frame() tabulates them"
+        assert done.stderr == f"demur: r.json: these are results of retrieval, not of answers: {way_out}\n"
     assert not (tmp_path / "f.svg").exists()

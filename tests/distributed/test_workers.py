@@ -97,3 +97,15 @@ def test_processes_give_the_same_bytes(data):
     assert outcome.returncode == 0
     demur(folder, "summarize", "A", "--column", "cluster=user", "--confidence", "sure", "-o", "one.sum")
     assert (folder / "one.sum").read_bytes() == (folder / "two.sum").read_bytes()
+
+
+def held_back(_):
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no process has a mask here")
+def test_a_worker_is_not_interrupted_while_it_starts_and_this_process_can_be_afterwards():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with Workers(2) as workers:
+        assert workers.each(held_back, [1, 2]) == [True, True]
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before

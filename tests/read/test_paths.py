@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import demur
-from demur import UserError, load, read_table
+from demur import UserError, evaluate, load, read_table
 from runs import written
 
 ROWS = [
@@ -90,3 +90,70 @@ def test_the_command_line_takes_them_and_an_audit_knows_them(tmp_path):
     assert dict(load(tmp_path / "m.json").study.inputs[0].columns) == COLUMNS
     audited = demur(tmp_path, "audit", "--data", path.name, "--reported", "m.json")
     assert ", 0 differs, 0 not recognised" in audited.stdout
+
+
+def nested(folder, source):
+    """Scores, confidences and languages inside of objects, as logs of evaluations have them."""
+    rows = [
+        {"id": i, "meta": {"doc": i // 2, "lang": lang}, "judge": {"score": score}, "model": {"sure": sure}}
+        for i, (score, sure, lang) in enumerate([(1, 0.9, "en"), (0, 0.7, "de"), (1, 0.8, "en"), (None, 0.1, "de")])
+    ]
+    if source == "jsonl":
+        return written(folder, "".join(json.dumps(row) + "\n" for row in rows), "t.jsonl")
+    if source == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), folder / "t.parquet")
+        return folder / "t.parquet"
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+NESTED = {"cluster": "meta.doc", "item": "id", "score": "judge.score"}
+
+
+@pytest.mark.parametrize("source", ["jsonl", "parquet", "lists"])
+def test_confidences_groups_and_probabilities_are_found_by_their_paths(tmp_path, source):
+    data, path = nested(tmp_path, source), "model.sure"
+    options = {"resamples": 0, "group": {"language": "meta.lang"}, "probability": path, "threshold": 0.75}
+    results = evaluate(data, columns=NESTED, confidence=path, **options)
+    assert results["cmax"].value == 3 / 4
+    assert results["augrc"].value == 1 / 32  # one error, at the last of 3 points: half of a step of 1/4 · 1/4
+    assert results.one(quantity="coverage@threshold=0.75", group=("language", "en"), minus=None).value == 1
+    assert results.one(quantity="coverage@threshold=0.75", group=("language", "de"), minus=None).value == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("model.shure", "did you mean model.sure?"), ("zzz", "there are: model.sure")],
+)
+def test_an_unknown_confidence_is_answered_with_the_paths_to_numbers_that_play_no_role(tmp_path, name, hint):
+    with pytest.raises(UserError) as raised:
+        evaluate(nested(tmp_path, "jsonl"), columns=NESTED, confidence=name, resamples=0)
+    assert str(raised.value).endswith(hint)
+
+
+def test_a_rule_for_a_path_is_applied_to_new_rows(tmp_path):
+    path, roles = nested(tmp_path, "jsonl"), [f"--column={role}={name}" for role, name in NESTED.items()]
+    demur(
+        tmp_path,
+        "choose",
+        path.name,
+        *roles,
+        "--confidence",
+        "model.sure",
+        "--risk",
+        "0",
+        "--seed",
+        "1",
+        "-o",
+        "r.json",
+    )
+    checked = demur(tmp_path, "apply", "r.json", path.name, "-o", "d.jsonl", "--check", "--max-units", "2").stdout
+    assert checked.startswith("4 rows: 2 accepted")
+    assert "risk: 0 on 2 labelled units of 2 clusters" in checked
+    rows = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text().splitlines()]
+    assert [row["decision"] for row in rows] == ["accept", "decline", "accept", "decline"]
+    assert [*rows[0]] == ["id", "meta", "judge", "model", "decision"]
+
+
+def test_a_table_whose_numbers_are_inside_of_objects_is_told_of_paths(tmp_path):
+    told = demur(tmp_path, "evaluate", nested(tmp_path, "jsonl").name, "--column=score=judge.score", "--seed=1").stderr
+    assert "no column is a number for every answer; it may be a path into objects, which demur fields lists;" in told

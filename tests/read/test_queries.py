@@ -191,7 +191,7 @@ def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
         ("q.csv", b"\xef\xbb\xbf" + b"a" * 20_000 + b"\xff", "not UTF-8 text: byte 20003 is 0xff"),
         ("q.csv", gzip.compress(b"a" * 20_000 + b"\xe2\x82", mtime=0), "not UTF-8 text: byte 20000 is 0xe2"),
         ("q.csv", b"\x1f\x8b\x08broken", "not valid gzip"),
-        ("q.txt", b"x", "whose name ends in .csv, .jsonl, .ndjson, .parquet"),
+        ("q.txt", b"x", "whose name ends in .csv, .tsv, .jsonl, .ndjson, .parquet"),
     ],
 )
 def test_other_bad_files_are_one_line_too(tmp_path, name, data, message):

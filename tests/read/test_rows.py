@@ -211,7 +211,7 @@ WRONG_FILES = {
         "cluster 1, q2: predicted missing, expected an integer 0–3 or null",
     ),
     "not parquet": (b"PAR1 but not really", "t.parquet", "not valid Parquet"),
-    "unknown ending": ("", "t.xlsx", "whose name ends in .csv, .jsonl, .ndjson, .parquet"),
+    "unknown ending": ("", "t.xlsx", "whose name ends in .csv, .tsv, .jsonl, .ndjson, .parquet"),
 }
 
 

@@ -82,3 +82,22 @@ def test_rows_come_with_their_position_and_only_the_columns_asked_for(tmp_path):
             assert (table.header, [*table.rows(["b"])]) == (["a", "b"], [("row 0", {"b": "x"}), ("row 1", {"b": None})])
     with opened_table(written(tmp_path, "a,b\n\n1,x\n", "t.csv")) as (table, _):
         assert [position for position, _ in table.rows(table.header)] == ["line 3"]
+
+
+def test_between_tabs_of_a_tsv_commas_and_semicolons_are_text(tmp_path):
+    path = written(tmp_path, "cluster\tloss\ta,b,c;d\n1\t0\tx,y\n2\t1\tz;z\n", "t.tsv")
+    items = read_table(path)
+    assert (items.cluster_ids, [*items.signals]) == ((1, 2), ["a,b,c;d"])
+    assert [*read_items(path).signals["a,b,c;d"].other.values()] == ["x,y", "z;z"]
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.xlsx", "t.dat.gz"])
+def test_a_table_of_an_unknown_ending_is_told_how_tables_are_known(tmp_path, name):
+    known = r"a table is known by its name, which ends in \.csv, \.tsv, \.jsonl, \.ndjson, \.parquet$"
+    path = written(tmp_path, UNITS, name)
+    with pytest.raises(UserError, match=rf"not valid JSON: .*; {known}"):
+        read_items(path)
+    with pytest.raises(UserError, match=rf"a run file has no columns to map: .*; {known}"):
+        read_items(path, columns={"cluster": "who"})
+    with pytest.raises(UserError, match=r"column 1$"):
+        read_items(written(tmp_path, UNITS, "t.json"))

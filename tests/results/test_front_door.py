@@ -290,3 +290,25 @@ def test_calls_that_take_something_else_say_what_makes_it(call, message):
     with pytest.raises(UserError) as told:
         call()
     assert str(told.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("columns", ["document"], "roles with the names of their columns, {'cluster': 'document'}"),
+        ("columns", {"cluster": 0}, "roles with the names of their columns, {'cluster': 'document'}"),
+        ("confidence", None, "a name, or a list of them"),
+        ("confidence", ["sure", 1], "a name, or a list of them"),
+        ("probability", 1, "a name, or a list of them"),
+        ("group", ["site", None], "names with their columns, {'sex': 'Gender'}, or a name such as item"),
+        ("raters", ["r.csv"], "names of raters with their tables, {'ann': table}"),
+        ("noun", 3, "a text"),
+        ("threshold", "0.5", "a number"),
+        ("margin", True, "a number"),
+    ],
+)
+def test_an_option_of_another_kind_is_one_line(option, value, expected):
+    with pytest.raises(UserError) as told:
+        evaluate(TABLE, **HOW | {option: value})
+    assert str(told.value).startswith(f"{option} ")
+    assert str(told.value).endswith(f", expected {expected}")

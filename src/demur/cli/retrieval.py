@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class _Files:
     """The input files: a per-query file, or TREC files."""
 
-    data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None
+    data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .tsv, .jsonl, .ndjson or .parquet.")] = None
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None
     run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; repeatable.")] = None
     split_topics: Annotated[

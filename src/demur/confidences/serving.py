@@ -16,6 +16,7 @@ from demur.confidences.features import CalibratorFeatureExtractor, Features, Nee
 from demur.confidences.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
 from demur.errors import UserError, literal, shown, unknown
 from demur.facts.items import Items
+from demur.facts.paths import SignalColumns
 from demur.facts.signals import SIGNALS
 from demur.types import Floats
 
@@ -207,8 +208,22 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
     if items is not None and name in items.signals:
         bounds = (0.0, 1.0) if name in items.probabilities else ()
         return _Signal(name, (Need(name),), lambda signal: signal, *bounds)
-    known = [*_names(calibration), *(items.signals if items is not None else ())]
+    known = _names(calibration) if items is None else _nameable(items, calibration)
     raise unknown("confidence variant or signal", name, known)
+
+
+def _nameable(items: Items, calibration: AnyCalibration | None) -> list[str]:
+    """The names to offer for one that is unknown; variants only if the run has signals that variants are made of."""
+    own = named_signals(items)
+    variants = [*_names(calibration)] if any(name in SIGNALS for name in own) else []
+    return [*variants, *(name for name in own if items.signals[name].usable().any())]
+
+
+def named_signals(items: Items) -> list[str]:
+    """The names of the signals of a run, and the paths to members of objects among them that play no role."""
+    members = items.signals.members if isinstance(items.signals, SignalColumns) else []
+    played = {*(items.source.columns or {}).values()} if items.source else set()
+    return [name for name in (*items.signals, *members) if name not in played]
 
 
 def _fitting(name: str, calibration: AnyCalibration | None) -> AnyCalibration:

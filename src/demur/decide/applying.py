@@ -27,6 +27,7 @@ from demur.facts.raw_units import RawUnits
 from demur.files.write import check_target, write_whole
 from demur.read.cells import read_cells
 from demur.read.gather import Row
+from demur.read.paths import with_paths
 from demur.read.tables import FileTable, format_of, opened_table, role_names
 from demur.types import Flags
 
@@ -138,23 +139,24 @@ class _Application:
     def __init__(self, rule: Rule, table: FileTable, reading: Reading, watch: Watch | None) -> None:
         self.rule, self.table, self.reading, self.watch = rule, table, reading, watch
         self.rows = self.accepted = self.abstained = 0
-        recorded = {role: name for role, name in rule.columns.items() if role in ROLES and name in table.header}
+        header = with_paths(table, [*rule.columns.values(), *reading.columns.values()]).header
+        recorded = {role: name for role, name in rule.columns.items() if role in ROLES and name in header}
         self.columns = recorded | dict(reading.columns)
         self.names = role_names(self.columns, ROLES)
         for role, name in reading.columns.items():
-            if name not in table.header:
+            if name not in header:
                 raise UserError(f"no column {shown(name)} for {role}; columns: {', '.join(map(shown, table.header))}")
         if DECISION in table.header:
             raise UserError("there is a column decision already: rename it")
         if watch is not None:
-            watch.check_table(self.names, table.header)
+            watch.check_table(self.names, header)
 
     def chunks(self) -> Iterator[tuple[list[Row], list[str]]]:
         """The rows and their decisions, in chunks."""
         rows = self.table.rows(self.table.header)
         while batch := [*islice(rows, _CHUNK)]:
             part = replace(self.table, rows=lambda _, batch=batch: iter(batch), column=None)  # type: ignore[misc]
-            cells = read_cells(part, self.columns)
+            cells = read_cells(with_paths(part, self.columns.values()), self.columns)
             chunk = Chunk(cells, [position for position, _ in batch], self.names, self.reading.score_range)
             answered = self._answered(chunk)
             accepted = self._accepted(chunk, answered)
@@ -211,7 +213,7 @@ class _Application:
 
 
 def _check_format(source: Any, output: str | Path) -> None:
-    expected = ".csv" if isinstance(source, (str, Path)) and format_of(source) == ".csv" else ".jsonl"
+    expected = ".csv" if isinstance(source, (str, Path)) and format_of(source) in (".csv", ".tsv") else ".jsonl"
     if Path(output).suffix.lower() != expected:
         raise UserError(f"{output}: decisions of this table are written as {expected}: name such a file")
 

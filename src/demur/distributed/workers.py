@@ -52,7 +52,9 @@ class Workers:
             before = len(results)
             try:
                 executor = self._executor()
-                _gather({executor.submit(work, task): n for n, task in enumerate(tasks) if n not in results}, collect)
+                with _started_undisturbed():
+                    futures = {executor.submit(work, task): n for n, task in enumerate(tasks) if n not in results}
+                _gather(futures, collect)
             except deaths():
                 self.close()
                 failures = failures + 1 if len(results) == before else 0
@@ -93,6 +95,21 @@ class Workers:
         # Ctrl-C reaches every process of a terminal: the pool ignores it, and this process stops the pool.
         pool = ProcessPoolExecutor(self.given, get_context("spawn"), signal, (SIGINT, SIG_IGN))
         return self._open.enter_context(pool)
+
+
+@contextmanager
+def _started_undisturbed() -> Iterator[None]:
+    """Hold back Ctrl-C while processes are started: they inherit that, and are not interrupted while they import."""
+    import signal  # noqa: PLC0415
+
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _gather(futures: dict[Future[R], int], collect: Callable[[int, R], None]) -> None:

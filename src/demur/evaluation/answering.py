@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from demur.errors import UserError, unknown
+from demur.errors import UserError, literal, unknown
 from demur.evaluation.beside import files_beside, read_beside
 from demur.evaluation.data import Folder, entries_of, folders_among, several
 from demur.evaluation.guessing import settled
@@ -42,6 +43,38 @@ _REPLACED = {
     "beside": tuple(field.name for field in fields(Beside)),
 }
 _LISTS = ("lower_is_surer", "exclude", "probability", "abstention_costs", "conventions")
+
+
+def _is_name(given: object) -> bool:
+    return isinstance(given, str)
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, Real) and not isinstance(given, bool)
+
+
+def _are_names(given: object) -> bool:
+    return _is_name(given) or (isinstance(given, (list, tuple)) and all(map(_is_name, given)))
+
+
+def _are_columns(given: object) -> bool:
+    return isinstance(given, Mapping) and all(_is_name(name) for pair in given.items() for name in pair)
+
+
+# A wrong kind of value would otherwise be an error deep inside, about a name that the caller never gave.
+_KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "columns": (_are_columns, "roles with the names of their columns, {'cluster': 'document'}"),
+    "raters": (lambda given: isinstance(given, Mapping), "names of raters with their tables, {'ann': table}"),
+    "group": (
+        lambda given: _are_names(given) or isinstance(given, Mapping),
+        "names with their columns, {'sex': 'Gender'}, or a name such as item",
+    ),
+    **dict.fromkeys(("noun", "baseline"), (_is_name, "a text")),
+    **dict.fromkeys(
+        ("confidence", "probability", "lower_is_surer", "exclude"), (_are_names, "a name, or a list of them")
+    ),
+    **dict.fromkeys(("threshold", "margin", "handover_threshold", "loss_max"), (_is_number, "a number")),
+}
 
 
 def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice) -> Results:
@@ -104,7 +137,10 @@ def _in_parts(
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, checked before a large file is read: none is given twice, and the time is a time."""
+    """The options, checked before a large file is read: the kind of each, the time, and that none is given twice."""
+    for name, (fits, expected) in _KINDS.items():
+        if name in options and not fits(options[name]):
+            raise UserError(f"{name} {literal(options[name])}, expected {expected}")
     for name, replaced in _REPLACED.items():
         twice = [option for option in replaced if option in options]
         if options.get(name) is not None and twice:

@@ -146,7 +146,8 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
         grouping = items.groups[name]
     else:
         known, own = ", ".join(map(shown, [*items.groups, ITEM])), shown(name)
-        raise UserError(f"no group is called {own}: name its column, --group {own}=COLUMN; there are: {known}")
+        column = own if name in items.signals else "COLUMN"
+        raise UserError(f"no group is called {own}: name its column, --group {own}={column}; there are: {known}")
     levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
     if levels == 1:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: expected two or more")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from demur.facts.groups import Grouping, by_size
 from demur.facts.ids import ClusterId, ranked, sorted_ids
 from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
+from demur.facts.paths import SignalColumns
 from demur.facts.raw_units import FailedUnits, RawUnits, Repeats
 from demur.facts.unit_checks import check_complete, check_values
 from demur.types import Flags, Indices, Integers
@@ -111,7 +111,7 @@ class Items:
             answer=_scores(raw.prediction, order, answered),
             answered=answered[order],
             nan_answer=(raw.given.is_(State.NUMBER) & np.isnan(raw.given.values))[order],
-            signals=MappingProxyType({name: column.take(order) for name, column in raw.signals.items()}),
+            signals=SignalColumns({name: column.take(order) for name, column in raw.signals.items()}),
             source=source,
             losses=raw.loss.losses(answered).take(order) if raw.loss else None,
             ignored_answers=int(ignored.sum()),
@@ -218,7 +218,7 @@ class Items:
             **per_unit | {"cluster": (np.cumsum(is_used) - 1)[per_unit["cluster"]]},
             count=None if self.count is None else self.count[units],
             digests=None if self.digests is None else self.digests[is_used],
-            signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
+            signals=SignalColumns({name: column.take(units) for name, column in self.signals.items()}),
             losses=self.losses.take(units) if self.losses else None,
             groups={name: grouping.take(units) for name, grouping in self.groups.items()},
         )

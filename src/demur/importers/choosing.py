@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from demur.errors import UserError, literal, shown
+from demur.facts.paths import at_path
 from demur.importers.registry import LogEntry
 from demur.importers.values import as_text, is_number
-from demur.read.paths import at_path
 
 Applies = Callable[[LogEntry], bool]
 

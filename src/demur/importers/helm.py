@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
+from demur.facts.paths import at_path
 from demur.files.strict_json import read_as
 from demur.importers.choosing import no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.importers.values import is_number, object_at
-from demur.read.paths import at_path
 from demur.types import Json
 
 _STATS, _STATES, _SPEC = "per_instance_stats.json", "scenario_state.json", "run_spec.json"

@@ -16,6 +16,7 @@ from typing import Any
 
 from demur.confidences.model_output import token_signals
 from demur.errors import UserError, literal, located, shown
+from demur.facts.paths import at_path
 from demur.files.strict_json import decode, decoder
 from demur.importers.archive import Archive, Member
 from demur.importers.choosing import OneOf
@@ -23,7 +24,6 @@ from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.importers.values import is_number, object_at
-from demur.read.paths import at_path
 from demur.types import Json
 
 _ZIP = b"PK"

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
 from demur.facts.columns import written_number
+from demur.facts.paths import at_path
 from demur.files.strict_json import json_objects, read_as
 from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.importers.values import is_number
-from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from demur.confidences.model_output import token_msp
 from demur.errors import UserError, literal, located, shown
+from demur.facts.paths import at_path
 from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.importers.values import answer_text, is_number, object_at
-from demur.read.paths import at_path
 from demur.types import Json
 
 _VERSION = 3

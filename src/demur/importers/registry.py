@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from demur.facts.paths import at_path
 from demur.files.limits import Limit
 from demur.files.strict_json import json_objects
-from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 

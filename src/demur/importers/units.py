@@ -13,13 +13,13 @@ from typing import IO, Any
 
 from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
 from demur.facts.columns import MISSING
+from demur.facts.paths import at_path
 from demur.files.write import check_target, write_whole
 from demur.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
 from demur.importers.choosing import AbstentionRules
 from demur.importers.hashing import Hashes, short_hash
 from demur.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
 from demur.importers.values import as_text, is_number
-from demur.read.paths import at_path
 from demur.types import Json
 
 TOOLS = (helm, inspect_log, lm_eval, oai_evals, promptfoo)  # importing a module registers its tool

@@ -14,7 +14,7 @@ from demur.read.foreign import check_foreign
 from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
 from demur.read.table_options import TableOptions
-from demur.read.tables import format_of
+from demur.read.tables import FORMATS, format_of
 from demur.summaries.mark import is_summary
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def read_items(  # noqa: PLR0913  (each says how to read one kind of file)
     options: TableOptions | None = None,
     counts: bool = False,
 ) -> Items:
-    """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
+    """The facts of a run file or of a long table (.csv, .tsv, .jsonl, .ndjson, .parquet).
 
     With `counts`, it may also be a summary, in which one row stands for several equal units.
 
@@ -121,11 +121,12 @@ class _InputReading:
 
     def run(self, path: str | Path, files: dict[str, RunFile]) -> Items:
         """An experiment of a run file; `files` holds those that are read already."""
+        table = _hint_of_tables(path)
         if self.columns:
-            raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
+            raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column){table}")
         if self.options.names:
-            raise UserError(f"{path}: a run file takes no options of tables: leave out {self.options.names}")
-        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
+            raise UserError(f"{path}: a run file takes no options of tables: leave out {self.options.names}{table}")
+        file = files.get(str(path)) or files.setdefault(str(path), _run_file(path))
         return file.items(mode=self.mode, experiment=self.experiment, instrument=self.instrument)
 
     def table(self, data: Any) -> list[Items]:
@@ -145,6 +146,19 @@ class _InputReading:
             listed = ", ".join([*names, *([self.options.names] if self.options.names else [])])
             raise UserError(f"{who} no use for {listed}")
         return items
+
+
+def _run_file(path: str | Path) -> RunFile:
+    try:
+        return RunFile.of(path)
+    except UserError as error:
+        raise UserError(f"{error}{_hint_of_tables(path) if os.path.exists(path) else ''}") from None  # noqa: PTH110
+
+
+def _hint_of_tables(path: str | Path) -> str:
+    """How tables are recognised, if the name of a file says that it is not JSON."""
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
+    return "" if suffix in ("", ".json") else f"; a table is known by its name, which ends in {', '.join(FORMATS)}"
 
 
 def located_in(name: str | None, data: object) -> AbstractContextManager[None]:

@@ -233,7 +233,9 @@ class _Guesser:
         signals = sorted(self._signals(), key=lambda column: (column.name not in lower, column.likeness))
         what = "what ranks the answers (confidence): "
         if not signals:
-            self._ask(f"{what}no column is a number for every answer", "--confidence", "COLUMN")
+            nested = any(... in column.filled for column in self._free())
+            hint = "; it may be a path into objects, which demur fields lists" if nested else ""
+            self._ask(f"{what}no column is a number for every answer{hint}", "--confidence", "COLUMN")
             return
         name, doubted = signals[0].name, signals[0].is_doubt and signals[0].name not in lower
         if len(signals) == 1 and not doubted:

@@ -1,35 +1,15 @@
 """Paths as names of columns: into the objects of a row, as in `doc.document`, or several joined, `doc_id,filter`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from demur.errors import UserError, literal, located, shown
 from demur.facts.codes import Codes
-from demur.facts.columns import MISSING, Column
+from demur.facts.columns import Column
+from demur.facts.paths import at_path
 from demur.read.gather import Row
 from demur.read.tables import FileTable, Rows
-
-
-def at_path(record: Any, path: str) -> Any:
-    """The value at a path, or MISSING; names may contain dots themselves.
-
-    >>> at_path({"doc": {"a.b": [10, 20]}}, "doc.a.b.1")
-    20
-    """
-    if not path:
-        return record
-    if isinstance(record, list):
-        first, _, rest = path.partition(".")
-        index = int(first) if first.isascii() and first.isdigit() and len(first) < 10 else len(record)  # noqa: PLR2004
-        return at_path(record[index], rest) if index < len(record) else MISSING
-    if isinstance(record, Mapping):
-        parts = path.split(".")
-        for size in range(len(parts), 0, -1):
-            name = ".".join(parts[:size])
-            if name in record and (value := at_path(record[name], ".".join(parts[size:]))) is not MISSING:
-                return value
-    return MISSING
 
 
 def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:

@@ -63,7 +63,10 @@ class Profile:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]], names: Iterable[str] = ()) -> "Profile":
-        """Profile the records in one pass; the fields `names` are listed even if they are empty."""
+        """Profile the records in one pass; the fields `names` are listed even if they are empty.
+
+        A field that holds nothing but objects is listed by their members alone.
+        """
         profile = cls(fields={name: Field() for name in names})
         for record in records:
             profile.records += 1
@@ -75,6 +78,9 @@ class Profile:
                 known = known or profile.fields.setdefault(path, Field())
                 if value is not None and value is not MISSING and value == value:  # noqa: PLR0124  (NaN is not)
                     known.add(value)
+        parents = {name[:dot] for name in profile.fields for dot, mark in enumerate(name) if mark == "."}
+        for name in [name for name, known in profile.fields.items() if not known.filled and name in parents]:
+            del profile.fields[name]
         return profile
 
 

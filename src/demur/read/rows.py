@@ -94,7 +94,7 @@ def systems_of(
     """The facts of every system of a table that is open."""
     chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     labels = label_columns(opened.header, options.group or {})
-    cells = read_cells(with_paths(opened, mapped.values()), mapped, labels)
+    cells = read_cells(with_paths(opened, [*mapped.values(), *labels, *options.probability]), mapped, labels)
     if opened.units is not None:
         return {"": _imported(cells, opened.units, mapped, options, source)}
     roles = _roles(cells, mapped, options)

@@ -197,12 +197,12 @@ def _part(values: Any, part: slice) -> Any:
     return values[part] if is_series else plain_values(values)[part]
 
 
-@table_format(".csv")
-def _csv(file: Stream, _: str | Path) -> FileTable:
-    """Cells separated by commas, semicolons or tabs, whichever separates the names of the columns."""
+@table_format(".csv", ".tsv")
+def _csv(file: Stream, path: str | Path) -> FileTable:
+    """Cells separated by commas, semicolons or tabs, whichever separates the names of the columns; in .tsv by tabs."""
     file.text.reconfigure(encoding="utf-8-sig", newline="")
     first = next(iter(file.lines), "")
-    separator = max(_SEPARATORS, key=_QUOTED.sub("", first).count)
+    separator = "\t" if format_of(path) == ".tsv" else max(_SEPARATORS, key=_QUOTED.sub("", first).count)
     records = _records(chain([first] if first else [], file.lines), separator)
     header = next((cells for _, cells in records), None)
     if not header:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from demur.confidences.serving import named_signals
 from demur.confidences.variants import VARIANTS
 from demur.drawing.labels import inert, isolated
 from demur.errors import shown
@@ -39,7 +40,7 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
     own = [name for name in items.signals if name not in SIGNALS]
     if len(own) == len(items.signals) and not any(reason is None for reason in reasons.values()):
-        able = [shown(name) for name in own if items.signals[name].usable()[items.answered].all()]
+        able = [shown(name) for name in named_signals(items) if items.signals[name].usable()[items.answered].all()]
         listed = ", ".join(able) or "nothing: no signal is a number for every answer"
         return console_text([counts, f"Answers can be ranked by (--confidence): {listed}"])
     rows = []

@@ -87,8 +87,8 @@ def cheaper(results: Results, pair: Pair, confidence: str) -> Iterator[str]:
     for system in (pair.first, pair.second):
         won = [winner == system.system for winner in winners]
         for first, last in _runs(won):
-            between = f"at {prices[first]}" if first == last else f"between {prices[first]} and {prices[last]}"
-            yield f"{system.name} is cheaper for a price of an abstention {between}."
+            between = prices[first] if first == last else f"between {prices[first]} and {prices[last]}"
+            yield f"{system.name} is cheaper where an abstention costs {between}."
     if prices and not any(winners):
         yield "Neither is shown to be cheaper at any of these prices: the simultaneous 95 % intervals include 0."
 

@@ -55,7 +55,9 @@ class Results(Estimates):
     def selective(self) -> SelectiveStudy:
         """The study of an evaluation of answers; an error for retrieval."""
         if not isinstance(self.study, SelectiveStudy):
-            raise UserError("these are results of retrieval, not of answers")
+            raise UserError(
+                "these are results of retrieval, not of answers: demur report shows them, to_frame() tabulates them"
+            )
         return self.study
 
     @property

@@ -232,8 +232,11 @@ class RunAudit(Audit):
         if context.loss == "abs_norm" and items.instrument is None:
             return "the loss abs_norm divides by the score range: give the instrument"
         if isinstance(scores, str):
-            signals = "" if items.instrument or context.confidence != "llm" else ", ".join(map(shown, items.signals))
-            return f"it does not say what ranks the answers (a confidence beside it): {signals}" if signals else scores
+            named = items.instrument is not None or context.confidence != "llm"
+            numeric = [] if named else [name for name, column in items.signals.items() if column.usable().any()]
+            signals = ", ".join(map(shown, numeric))
+            missing = 'it does not say what ranks the answers: write "confidence" beside it, one of'
+            return f"{missing} {signals}" if signals else scores
         outside = name in conventions.CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in scores)
         return f"{shown(context.confidence or '')} is not a probability" if outside else None
 
