@@ -181,7 +181,7 @@ def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instr
     """The numerators of the loss; null or NaN where there is no prediction."""
     check_lengths({"truth": truth, "prediction": prediction})
     right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
-    if loss.of_labels and bounds is None and (right.other or answer.other):
+    if loss.of_labels and bounds is None and (right.other is not None or answer.other is not None):
         right, answer = _label_numbers(list(truth), list(prediction))
     expected = bounds.score if bounds else "a finite number"
 

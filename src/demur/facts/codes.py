@@ -44,6 +44,12 @@ class Codes(Sequence[Any]):
         number[order] = np.arange(len(order))
         return cls(number[numbers], [values[old] for old in order.tolist()])
 
+    @classmethod
+    def joined(cls, parts: Sequence[Codes]) -> Codes:
+        """The concatenation of codes."""
+        numbering = Numbering()
+        return cls(np.concatenate([numbering.numbers(part.values)[part.numbers] for part in parts]), numbering.values)
+
     def __len__(self) -> int:
         return len(self.numbers)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, OtherCells
+from demur.facts.columns import Column
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
@@ -143,9 +143,9 @@ def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column
 def _numbered(codes: Codes, number: dict[str, int]) -> Column:
     """The index of each text; cells that are neither texts nor abstentions stay as they are, for the error message."""
     column = Column.of([number[value] if isinstance(value, str) else _no_label(value) for value in codes.values])
-    units = column.other.units
-    other = OtherCells(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
-    return replace(column, other=other).spread(codes)
+    if column.other is not None:
+        column = replace(column, other=column.other.mapped(lambda listed: listed and listed[0]))
+    return column.take(codes.numbers)
 
 
 def _no_label(cell: Any) -> Any:
@@ -155,16 +155,12 @@ def _no_label(cell: Any) -> Any:
 
 def flags_of(column: Column) -> Flags:
     """Which cells are true or 1; `is_flag` tells which cells are valid."""
-    flags = column.values == 1
-    flags[column.other.where(lambda value: value is True)] = True
-    return np.asarray(flags)
+    return np.asarray((column.values == 1) | column.is_other(lambda value: value is True))
 
 
 def is_flag(column: Column) -> Flags:
     """Which cells are true, false, 1 or 0."""
-    good = column.within(0, 1, whole=True)
-    good[column.other.where(lambda value: isinstance(value, bool))] = True
-    return good
+    return column.within(0, 1, whole=True) | column.is_other(lambda value: isinstance(value, bool))
 
 
 def _fractional_digits(values: Floats, low: float, high: float) -> int | None:

@@ -86,6 +86,4 @@ def _is_no_signal(signal: Signal, column: Column) -> Flags:
     if not signal.text:
         good = column.within(signal.low, signal.high, whole=signal.whole)
         return np.asarray((column.is_(State.OTHER) | column.is_(State.NUMBER)) & ~good)
-    bad = column.is_(State.NUMBER)
-    bad[column.other.where(lambda value: not isinstance(value, str))] = True
-    return bad
+    return column.is_(State.NUMBER) | column.is_other(lambda value: not isinstance(value, str))
