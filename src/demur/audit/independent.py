@@ -20,10 +20,10 @@ from demur.audit.loops.rows import QueryRow, by_cluster, by_post, losses, query_
 from demur.audit.loops.selection import PlainBounds, Shown, shown_by
 from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
+from demur.facts.frames import TableOf
 from demur.facts.groups import grouping_of
 from demur.facts.items import Items
 from demur.facts.rankings import Query
-from demur.facts.tabular import TableOf
 from demur.inference.estimates import label
 from demur.inference.key import Key
 from demur.inference.resample import Progress

@@ -11,7 +11,7 @@ from demur.confidences.calibration_methods import TARGETS, Calibrator, calibrati
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.variants import spoken_share
 from demur.errors import UserError, located, registered
-from demur.facts.tabular import Tabular
+from demur.facts.frames import Tabular
 from demur.files import strict_json
 from demur.files.strict_model import CheckedPart, Count, Part, Share, Time, Tool, WordedWarning
 from demur.files.strict_reading import one_line, schema_of

@@ -13,16 +13,19 @@ import numpy as np
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.columns import check_lengths
 from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
-from demur.facts.ranking_checks import (
+from demur.facts.rankings import (
     MOST_DIGITS,
+    Grades,
+    Query,
+    Rankings,
     by_number,
     check_kinds,
     checked_prob,
     checked_scores,
     fold_name,
+    query_name,
     relevant_grades,
 )
-from demur.facts.rankings import Grades, Query, Rankings, query_name
 from demur.types import Integers
 
 Columns = Mapping[str, Sequence[Any]]  # by field of Query, without the optional fields that no query has

@@ -9,8 +9,8 @@ import numpy as np
 from demur.errors import UserError, and_more, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
-from demur.facts.consistency import consistency, modal
 from demur.facts.raw_units import RawUnits
+from demur.facts.signals import consistency, modal
 from demur.read.unit_rows import UnitRows
 
 _OF_TEXTS = ("consistency_modal_confidence", "consistency_na_rate")

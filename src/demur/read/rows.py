@@ -14,8 +14,7 @@ from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn, label_numbers
-from demur.facts.raw_units import RawUnits, Repeats
-from demur.facts.unit_checks import check_values
+from demur.facts.raw_units import RawUnits, Repeats, check_values
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
