@@ -10,9 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from demur.decide.accepted import Accepted
-from demur.decide.certifiers import CERTIFIERS, Certifier, Passing
+from demur.decide.certifiers import CERTIFIERS, Certifier, Passing, feasible_from
 from demur.decide.choosing import about, chosen_point, direction_of, inputs_of, own_scale, provenance, signal_of
-from demur.decide.needed import feasible_from
 from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
 from demur.decide.targets import DecisionTarget, Typed, as_typed
 from demur.decide.terms import Terms, check_units, grid_of, terms_of

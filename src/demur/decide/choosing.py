@@ -9,12 +9,15 @@ import numpy as np
 
 from demur.confidences.variants import VARIANTS
 from demur.decide.accepted import Accepted
-from demur.decide.crossfit import crossfit
-from demur.decide.rule import Chosen, Direction, Measured, Rule, Wanted
+from demur.decide.rule import Chosen, Direction, Measured, Procedure, Rule, Wanted
 from demur.decide.targets import DecisionTarget, Typed
 from demur.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
 from demur.inference.draws import checked_seed
+from demur.inference.draws import folds as fold_of_clusters
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import Interval, interval
+from demur.inference.ratios import Ratio
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.thresholds import typed_threshold
@@ -139,3 +142,49 @@ def direction_of(graded: Graded) -> Direction:
 def own_scale(graded: Graded, threshold: float) -> float:
     """Convert a threshold between the scales of the confidence and of its signal, in either direction."""
     return threshold if direction_of(graded) == "at_least" else 0.0 - threshold
+
+
+FOLDS = 10
+
+
+def crossfit(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:
+    """For each fold of clusters, choose a threshold on the others and apply it; None if there is one cluster.
+
+    A threshold is the confidence of the chosen operating point. There are at most as many folds as clusters.
+    """
+    size = len(graded.grouped.ids)
+    number = min(FOLDS, size)
+    if number == 1:
+        return None
+    fold = fold_of_clusters(seed, size, number)
+    thresholds = np.full(number, np.inf)
+    for held_out in range(number):
+        curve = Curve.of(graded.of_clusters(fold != held_out))
+        if (point := target.point(curve)) is not None:
+            thresholds[held_out] = curve.scale * curve.threshold[point]
+    accepted = Accepted.of(graded, thresholds[fold])
+    risk, per_unit, coverage = accepted.risk, accepted.generalized_risk, accepted.coverage
+    return Procedure(
+        folds=number,
+        seed=seed,
+        without_threshold=int(np.isinf(thresholds).sum()),
+        accepted=int(accepted.count.sum()),
+        risk=Measured.of(risk.point, *_interval(risk, accepted.clusters)),
+        generalized_risk=Measured.of(per_unit.point, *_interval(per_unit, accepted.clusters)),
+        coverage=Measured.of(coverage.point, *coverage.interval()),
+    )
+
+
+def _interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, str]:
+    """The 95 % interval of a ratio over held-out clusters: the ratio ± t standard errors, over all clusters.
+
+    If no accepted unit has a loss, the standard error would be 0, and the interval ends at the bound for clusters.
+    """
+    if math.isnan(ratio.point):
+        return None, "nothing is accepted on held-out clusters"
+    if ratio.clusters == 1 or not ratio.numerator.any():  # ± 0 would claim certainty
+        return ratio.interval()
+    influence = np.zeros(clusters)
+    influence[ratio.held] = ratio.influence
+    analytic = interval("analytic", Evidence(ratio.point, np.array([ratio.point]), clusters, influence))
+    return (analytic.within(ratio.counted.low, ratio.counted.high) if analytic else None), ""

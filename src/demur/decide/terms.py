@@ -17,8 +17,6 @@ from demur.facts.signals import SIGNALS
 from demur.quantities.coverage import risk_of
 from demur.quantities.graded import Graded
 
-BETS = (Fraction(1, 2), Fraction(9, 10))  # as fractions of the largest bet that cannot lose everything
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -33,6 +31,11 @@ class Terms:
         if not 0 < self.alpha < self.largest:
             limits = f"above 0 and below the largest loss, {float(self.largest):g}"
             raise UserError(f"a limit of {float(self.alpha):g}, expected one {limits}")
+
+    @property
+    def most_beyond(self) -> Fraction:
+        """The largest possible loss of a participant beyond the limit."""
+        return (self.largest - self.alpha) * self.max_units
 
 
 def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | None) -> Terms:
