@@ -212,6 +212,11 @@ def written_number(text: str) -> float | None:
         return None
 
 
+def is_null(value: object) -> bool:
+    """Whether a cell is null or NaN; in a loss, a prediction or a label, that is an abstention."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def plain_values(values: Any) -> list[Any] | NDArray[Any]:
     """An array of numbers unchanged; anything else as a list of Python values, with None for nulls.
 

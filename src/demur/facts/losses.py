@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.codes import Codes
-from demur.facts.columns import Column
+from demur.facts.columns import Column, is_null
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
@@ -150,7 +150,7 @@ def _numbered(codes: Codes, number: dict[str, int]) -> Column:
 
 def _no_label(cell: Any) -> Any:
     """An abstention unchanged; anything else in a list, so that a column does not take it for a number."""
-    return cell if cell is None or (isinstance(cell, float) and math.isnan(cell)) else [cell]
+    return cell if is_null(cell) else [cell]
 
 
 def flags_of(column: Column) -> Flags:
