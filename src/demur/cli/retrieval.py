@@ -132,7 +132,7 @@ def retrieval(
     *,
     files: _Files,
     numbers: _ChosenNumbers,
-    bootstrap_resamples: options.Resamples = 10_000,
+    resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
     threads: options.Threads = None,
     output: options.Output = None,
@@ -161,7 +161,7 @@ def retrieval(
     from demur.results.retrieval import evaluate_retrieval
 
     files.check()
-    check_flags(bootstrap_resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
+    check_flags(resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
@@ -171,7 +171,7 @@ def retrieval(
         results = evaluate_retrieval(
             systems,
             settings=settings,
-            plan=Plan(bootstrap_resamples, seed, threads=threads, progress=advance),
+            plan=Plan(resamples, seed, threads=threads, progress=advance),
             created_at=created_at,
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),
