@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, count
 from operator import and_, sub
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
+from demur.facts.codes import GrowingCodes
 from demur.facts.columns import check_lengths
 from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.rankings import (
@@ -94,14 +96,11 @@ def rankings_from(queries: Iterable[Query]) -> Rankings:
 
 
 class RankingsBuilder:
-    """Collects queries in columns, and sorts them at the end.
-
-    `codes` numbers the posts, criteria and folds in order of appearance.
-    """
+    """Collects queries in columns, and sorts them at the end."""
 
     def __init__(self) -> None:
-        self.codes: dict[str, dict[Any, int]] = {"post": {}, "criterion": {}, "fold": {}}
-        self.whole = {name: array("q") for name in (*self.codes, *_PER_QUERY, "hit_count", "hit_index")}
+        self.codes = {name: GrowingCodes() for name in ("post", "criterion", "fold")}
+        self.whole = {name: array("q") for name in (*_PER_QUERY, "hit_count", "hit_index")}
         self.real = {name: array("d") for name in ("scores", "prob")}
         self.grades = {name: array("q") for name in _GRADED}
         self.gold_ids: list[Any] = []
@@ -134,8 +133,8 @@ class RankingsBuilder:
         grades = _checked(given, relevant_grades, "gold", "grades") if "grades" in given else []
         gold = [judged.keys() for judged in grades] if grades else gold
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
-        self._add_codes("post", given["post"])
-        self._add_codes("criterion", given["criterion"])
+        self.codes["post"].add(given["post"])
+        self.codes["criterion"].add(given["criterion"])
         whole["gold_count"].extend(map(len, gold))
         self.gold_ids.extend(chain.from_iterable(gold))
         whole["candidates"].extend(map(len, given["ranked"]))
@@ -153,7 +152,7 @@ class RankingsBuilder:
         if grades:
             self._add_grades(grades, given, hits)
         if "fold" in given:
-            self._add_codes("fold", _checked(given, fold_name, "fold"))
+            self.codes["fold"].add(_checked(given, fold_name, "fold"))
 
     def _add_grades(self, grades: Sequence[Mapping[Any, int]], given: Columns, hits: Sequence[Sequence[int]]) -> None:
         selected = given.get("selected", [()] * len(hits))
@@ -162,15 +161,9 @@ class RankingsBuilder:
             self.grades["hit"].extend(judged[ids[index]] for index in indices)
             self.grades["selected"].extend(judged[name] for name in chosen if name in judged)
 
-    def _add_codes(self, name: str, values: Sequence[Any]) -> None:
-        codes = self.codes[name]
-        for value in dict.fromkeys(values):
-            codes.setdefault(value, len(codes))
-        self.whole[name].extend(map(codes.__getitem__, values))
-
     def _check_ragged(self, given: Columns) -> None:
         """Refuse an optional field that some queries have and others lack."""
-        if not self.whole["post"]:
+        if not self.whole["candidates"]:
             self._optional = {*OPTIONAL} & given.keys()
         for name in OPTIONAL:
             lacking = next((query for query, value in enumerate(given.get(name, ())) if value is None), None)
@@ -186,22 +179,23 @@ class RankingsBuilder:
         With `text_ids` the posts are texts, as in CSV, and become numbers if all of them are integers.
         """
         self._settle()
-        if not self.whole["post"]:
+        if not self.whole["candidates"]:
             raise UserError("there are no queries: nothing can be evaluated")
+        codes = {name: growing.column() for name, growing in self.codes.items()}
         if text_ids:
-            self.codes["post"] = as_numbers(self.codes["post"])
-        posts, criteria = (sorted_ids(checked_ids(self.codes[name], name)) for name in ("post", "criterion"))
-        folds = sorted(self.codes["fold"], key=by_number)
+            codes["post"] = replace(codes["post"], values=as_numbers(codes["post"].values))
+        posts, criteria = (sorted_ids(checked_ids(codes[name].values, name)) for name in ("post", "criterion"))
+        folds = sorted(codes["fold"].values, key=by_number)
         columns: dict[str, Any] = {
             name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values
         }
         for name, names in (("post", posts), ("criterion", criteria), ("fold", folds)):
-            if name in columns:
+            if names:
                 index_of = {value: index for index, value in enumerate(names)}
-                columns[name] = np.array([index_of[value] for value in self.codes[name]], np.int64)[columns[name]]
+                columns[name] = np.array([index_of[value] for value in codes[name].values])[codes[name].numbers]
         order = np.lexsort((columns["criterion"], columns["post"]))
         lengths, golds = columns["candidates"], columns["gold_count"]
-        ordered = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
+        ordered = {name: columns.pop(name)[order] for name in (*codes, *_PER_QUERY) if name in columns}
         same = (np.diff(ordered["post"]) == 0) & (np.diff(ordered["criterion"]) == 0)
         if same.any():
             query = int(np.argmax(same))
@@ -233,10 +227,10 @@ class RankingsBuilder:
         return Grades(**columns, hit_rank=ranks[_runs(np.array(self.whole["hit_count"], np.int64), order)])
 
 
-def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
+def as_numbers(posts: Collection[ClusterId]) -> list[ClusterId]:
     """Posts as integers if all of them are canonical integers, and otherwise unchanged."""
     integers = as_integers(posts, MOST_DIGITS)
-    return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
+    return [*posts] if integers is None else [*integers]
 
 
 def _checked(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
