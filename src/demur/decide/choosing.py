@@ -24,6 +24,8 @@ from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import Input, Loss
 from demur.results.record import input_of, loss_record
 
+FOLDS = 10
+
 
 def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     graded: Graded,
@@ -58,13 +60,8 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     target.check(graded)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
-    members = about(graded, target, max_units) | provenance(created_at, command)
+    members = rule_members(graded, target, max_units, created_at, command)
     return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None)
-
-
-def provenance(created_at: str | None, command: str | None) -> dict[str, Any]:
-    """The time at which a rule is created, and the software that creates it."""
-    return {"created_at": now() if created_at is None else created_at, "tool": Tool.installed(command)}
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
@@ -97,13 +94,17 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
     )
 
 
-def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) -> dict[str, Any]:
-    """The members of a rule that describe the units it was chosen on."""
+def rule_members(
+    graded: Graded, target: DecisionTarget, max_units: int | None, created_at: str | None, command: str | None
+) -> dict[str, Any]:
+    """The members of a rule that describe when and how it was made, and the units it was chosen on."""
     items, largest = graded.items, graded.largest_loss
     maximum = None if largest is None else largest / graded.divisor
     counted = "errors" if np.isin(graded.loss, (0, graded.divisor)).all() else "loss"
     plain = Loss(name=graded.loss_name, definition=graded.loss_name, raw_multiplier=graded.divisor)
     return {
+        "created_at": now() if created_at is None else created_at,
+        "tool": Tool.installed(command),
         "signal": signal_of(graded),
         "direction": direction_of(graded),
         "noun": items.noun if items else "cluster",
@@ -129,22 +130,19 @@ def signal_of(graded: Graded) -> str:
     return str(graded.made_of.name) if graded.made_of else "confidence"
 
 
-def falls(signal: str) -> bool:
+def lower_is_surer(signal: str) -> bool:
     """Whether lower values of a variant's signal mean more confident; its confidence has the sign reversed."""
     return signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
 
 
 def direction_of(graded: Graded) -> Direction:
     """Whether units are accepted at or above a threshold on the signal's own scale, or at or below it."""
-    return "at_most" if graded.scale < 0 or falls(signal_of(graded)) else "at_least"
+    return "at_most" if graded.scale < 0 or lower_is_surer(signal_of(graded)) else "at_least"
 
 
 def own_scale(graded: Graded, threshold: float) -> float:
     """Convert a threshold between the scales of the confidence and of its signal, in either direction."""
     return threshold if direction_of(graded) == "at_least" else 0.0 - threshold
-
-
-FOLDS = 10
 
 
 def crossfit(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:

@@ -74,14 +74,14 @@ def check_units(graded: Graded, most: int) -> None:
         raise UserError(f"{units}, expected at most {most} (--max-units): nobody may have more than the design allows")
 
 
-def grid_of(signal: str, grid: Sequence[Typed] | None, *, falls: bool) -> tuple[float, ...]:
+def grid_of(signal: str, grid: Sequence[Typed] | None, *, lowest_first: bool) -> tuple[float, ...]:
     """Thresholds on the scale of the signal, the most confident first: as given, or the signal's declared values."""
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
         raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, --grid 0.9,0.8,0.7")
     if twice := repeated(values):
         raise UserError(f"the grid has the threshold {twice[0]:g} twice")
-    return tuple(sorted(values, reverse=not falls))
+    return tuple(sorted(values, reverse=not lowest_first))
 
 
 def _levels(signal: str) -> list[float]:

@@ -151,6 +151,14 @@ class Column:
             return np.zeros(len(self), dtype=bool)
         return np.asarray(self.is_(State.OTHER) & self.other.where(test))
 
+    def is_flag(self) -> Flags:
+        """Which cells are true, false, 1 or 0."""
+        return self.within(0, 1, whole=True) | self.is_other(lambda value: isinstance(value, bool))
+
+    def is_true(self) -> Flags:
+        """Which cells are true or 1."""
+        return np.asarray((self.values == 1) | self.is_other(lambda value: value is True))
+
     def refuse(self, bad: Flags, name: str, expected: str, unit_name: Callable[[int], str]) -> None:
         """Raise an error that names the first bad cell, if there is one, and counts the others."""
         units = np.flatnonzero(bad)

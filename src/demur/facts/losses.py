@@ -153,16 +153,6 @@ def _no_label(cell: Any) -> Any:
     return cell if is_null(cell) else [cell]
 
 
-def flags_of(column: Column) -> Flags:
-    """Which cells are true or 1; `is_flag` tells which cells are valid."""
-    return np.asarray((column.values == 1) | column.is_other(lambda value: value is True))
-
-
-def is_flag(column: Column) -> Flags:
-    """Which cells are true, false, 1 or 0."""
-    return column.within(0, 1, whole=True) | column.is_other(lambda value: isinstance(value, bool))
-
-
 def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
     """The number of decimals that represent all of these numbers; None if 9 do not, or the integers are too large."""
     largest = max(abs(low), abs(high), values.max(initial=0), -values.min(initial=0))

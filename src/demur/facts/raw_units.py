@@ -14,7 +14,7 @@ from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, wrong_value
 from demur.facts.groups import Grouping
 from demur.facts.instruments import Instrument, score_bounds
-from demur.facts.losses import LossColumn, flags_of, is_flag
+from demur.facts.losses import LossColumn
 from demur.facts.signals import SIGNALS, Signal
 from demur.types import Flags, Indices
 
@@ -105,7 +105,7 @@ class RawUnits:
     @property
     def answered(self) -> Flags:
         """Which units are answered: those that `abstained` does not mark, or without it, those not null or NaN."""
-        abstained = self.given.abstains() if self.abstained is None else flags_of(self.abstained)
+        abstained = self.given.abstains() if self.abstained is None else self.abstained.is_true()
         return np.asarray(~abstained & ~self.lost)
 
     @property
@@ -156,7 +156,7 @@ def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indi
 def check_values(units: RawUnits) -> None:
     """Check losses or scores, declared signals and probabilities; other signals are checked when they are used."""
     if units.abstained is not None:
-        wrong_flags = ~is_flag(units.abstained) & ~units.lost
+        wrong_flags = ~units.abstained.is_flag() & ~units.lost
         units.abstained.refuse(wrong_flags, "abstained", "true or false, or 1 or 0", units.unit_name)
     checks = [*(_wrong_losses(units, units.loss) if units.loss else _wrong_scores(units))]
     for name, column in units.signals.items():
