@@ -14,7 +14,7 @@ from demur.errors import UserError, located, registered
 from demur.facts.frames import Tabular
 from demur.files import strict_json
 from demur.files.strict_model import CheckedPart, Count, Part, Share, Time, Tool, WordedWarning
-from demur.files.strict_reading import one_line, schema_of
+from demur.files.strict_reading import one_line
 from demur.files.write import json_text, write_whole
 from demur.types import Floats
 
@@ -267,8 +267,3 @@ def _unwrapped(name: str, value: Any) -> Any:
     """A parameter without the list that scikit-learn puts around one intercept or one row of coefficients."""
     wrapped = isinstance(value, list) and len(value) == 1 and (name in _SCALARS or isinstance(value[0], list))
     return value[0] if wrapped else value
-
-
-def calibration_schema() -> dict[str, Any]:
-    """The JSON Schema of the calibration file."""
-    return schema_of(Calibration)

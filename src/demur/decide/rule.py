@@ -12,7 +12,7 @@ from demur.decide.targets import TARGETS
 from demur.errors import UserError
 from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, CheckedPart, Count, Part, Time, Tool
-from demur.files.strict_reading import one_line, schema_of
+from demur.files.strict_reading import one_line
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
 from demur.quantities.coverage import risk_of
@@ -291,8 +291,3 @@ def _rule_of(content: Any) -> Rule:
         return Rule.model_validate(content)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
-
-
-def rule_schema() -> dict[str, Any]:
-    """The JSON Schema of the rule file."""
-    return schema_of(Rule)
