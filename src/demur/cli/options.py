@@ -133,6 +133,13 @@ def unfolded(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
+def typed(block: Any, names: Iterable[str] | None = None) -> list[str]:
+    """Which options of a block, all or these, differ from their defaults, as they are typed."""
+    defaults = {field.name: field.default for field in fields(block)}
+    wanted = defaults if names is None else names
+    return [f"--{name.replace('_', '-')}" for name in wanted if getattr(block, name) != defaults[name]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
     """The options for reading a run file or a table; what they leave open is inferred from the file."""
@@ -162,11 +169,6 @@ class ReadingOptions:
         values: Any = {name: getattr(self, name) for name in names}
         values["score_range"] = None if self.score_range is None else score_range(self.score_range)
         return TableOptions(**values | {"probability": tuple(values.get("probability") or ())})
-
-    def names_but(self, *others: str) -> list[str]:
-        """The options that differ from their defaults, except these."""
-        changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
-        return [f"--{name.replace('_', '-')}" for name in changed if name not in others]
 
     def given(self, **more: Any) -> Given:
         """What the user has stated, which is not inferred."""

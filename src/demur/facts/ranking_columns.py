@@ -13,7 +13,7 @@ import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.codes import GrowingCodes
-from demur.facts.columns import check_lengths
+from demur.facts.columns import check_lengths, plain
 from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.rankings import (
     MOST_DIGITS,
@@ -133,8 +133,8 @@ class RankingsBuilder:
         grades = _checked(given, relevant_grades, "gold", "grades") if "grades" in given else []
         gold = [judged.keys() for judged in grades] if grades else gold
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
-        self.codes["post"].add(given["post"])
-        self.codes["criterion"].add(given["criterion"])
+        for name in ("post", "criterion"):
+            self.codes[name].add([*map(plain, given[name])])
         whole["gold_count"].extend(map(len, gold))
         self.gold_ids.extend(chain.from_iterable(gold))
         whole["candidates"].extend(map(len, given["ranked"]))
