@@ -27,7 +27,7 @@ from demur.facts.raw_units import RawUnits
 from demur.files.write import check_target, write_whole
 from demur.read.cells import read_cells
 from demur.read.gather import Row
-from demur.read.tables import FileTable, format_of, opened_table, role_names
+from demur.read.tables import FileTable, format_of, missing_column, opened_table, role_names
 from demur.types import Flags
 
 if TYPE_CHECKING:
@@ -146,8 +146,8 @@ class _Application:
                 raise UserError(f"no column {shown(name)} for {role}; columns: {', '.join(map(shown, table.header))}")
         if DECISION in table.header:
             raise UserError("there is a column decision already: rename it")
-        if watch is not None:
-            watch.check_table(self.names, table.header)
+        if watch is not None and self.names["cluster"] not in table.header:
+            raise missing_column(self.names["cluster"], "cluster", table.header)
 
     def chunks(self) -> Iterator[tuple[list[Row], list[str]]]:
         """The rows and their decisions, in chunks."""

@@ -8,7 +8,7 @@ of times. Each check computes the wealth from the whole file, which has all rows
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -23,7 +23,6 @@ from demur.facts.losses import GIVEN
 from demur.quantities.coverage import risk_of
 from demur.quantities.losses import loss as loss_named
 from demur.read.cells import Cells
-from demur.read.tables import missing_column
 from demur.types import Flags, Floats
 
 BETS = (0.05, 0.2, 0.5, 0.9)
@@ -113,11 +112,6 @@ class Watch:
         if most is None or most < 1:
             raise UserError("how many units a participant has at most is not in the rule: give it (--max-units)")
         self._most = most
-
-    def check_table(self, names: Mapping[str, str], header: Collection[str]) -> None:
-        """Check that the table has a column of clusters."""
-        if names["cluster"] not in header:
-            raise missing_column(names["cluster"], "cluster", header)
 
     def add(self, chunk: Chunk, accepted: Flags) -> None:
         """Add some rows."""

@@ -57,7 +57,7 @@ class Settled:
 def settled(inputs: Sequence[Any], given: Given, confidence: str, voice: Voice, *, seedless: bool) -> Settled:
     """Guess what `given` leaves open; ambiguities, and a missing seed, are one error."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
-    guesses = _guess_inputs(inputs, given)
+    guesses = _guesses(inputs, given)
     for where, guess in guesses:
         if guess is not None and guess.questions:
             raise _ambiguous(where, guess, voice, seedless=seedless)
@@ -85,11 +85,8 @@ def _ambiguous(where: str, guess: Guess, voice: Voice, *, seedless: bool) -> Use
     return UserError(f"{f'{where}: ' if where else ''}{questions}; {which}: {answer}")
 
 
-def _guess_inputs(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
-    """The guesses about several inputs of `read_inputs`, each after the name that messages call the input by.
-
-    The guess is None for a run file, a pipe, a summary, and facts that are read already.
-    """
+def _guesses(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
+    """The guesses about several inputs of `read_inputs`, each after the name that messages call the input by."""
     named = [*map(named_input, inputs)]
     for _, data in named:
         if isinstance(data, (str, Path)):
@@ -98,18 +95,18 @@ def _guess_inputs(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess 
     for name, data in named:
         with located_in(name, data):
             where = str(data) if isinstance(data, (str, Path)) else "" if name is None else shown(name)
-            guesses.append((where, _guessed(data, given) if _is_table(data) else None))
+            guesses.append((where, _guess(data, given)))
     return guesses
 
 
-def _is_table(data: object) -> bool:
-    if not isinstance(data, (str, Path)):
-        return not isinstance(data, Items)
-    is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
-    return format_of(data) is not None and not is_pipe and not is_summary(data)
-
-
-def _guessed(data: Any, given: Given) -> Guess:
+def _guess(data: Any, given: Given) -> Guess | None:
+    """The guess about a table; None for a run file, a pipe, a summary, and facts that are read already."""
+    if isinstance(data, (str, Path)):
+        is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
+        if format_of(data) is None or is_pipe or is_summary(data):
+            return None
+    elif isinstance(data, Items):
+        return None
     from demur.read.guesser import guess  # noqa: PLC0415  (run files need no guesses)
 
     return guess(data, given)
