@@ -181,40 +181,46 @@ class RankingsBuilder:
         self._settle()
         if not self.whole["candidates"]:
             raise UserError("there are no queries: nothing can be evaluated")
-        codes = {name: growing.column() for name, growing in self.codes.items()}
-        if text_ids:
-            codes["post"] = replace(codes["post"], values=as_numbers(codes["post"].values))
-        posts, criteria = (sorted_ids(checked_ids(codes[name].values, name)) for name in ("post", "criterion"))
-        folds = sorted(codes["fold"].values, key=by_number)
-        columns: dict[str, Any] = {
-            name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values
-        }
-        for name, names in (("post", posts), ("criterion", criteria), ("fold", folds)):
-            if names:
-                index_of = {value: index for index, value in enumerate(names)}
-                columns[name] = np.array([index_of[value] for value in codes[name].values])[codes[name].numbers]
+        names, columns = self._sorted_names(text_ids=text_ids)
         order = np.lexsort((columns["criterion"], columns["post"]))
+        columns |= {name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values}
         lengths, golds = columns["candidates"], columns["gold_count"]
-        ordered = {name: columns.pop(name)[order] for name in (*codes, *_PER_QUERY) if name in columns}
+        ordered = {name: columns[name][order] for name in (*self.codes, *_PER_QUERY) if name in columns}
         same = (np.diff(ordered["post"]) == 0) & (np.diff(ordered["criterion"]) == 0)
         if same.any():
             query = int(np.argmax(same))
-            name = query_name(posts[ordered["post"][query]], criteria[ordered["criterion"][query]])
+            name = query_name(*(names[name][ordered[name][query]] for name in ("post", "criterion")))
             raise UserError(f"{name}: the query appears twice")
+        hit_rank = (np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)]
         return Rankings(
-            post_ids=posts,
-            criteria=tuple(map(str, criteria)),
+            post_ids=names["post"],
+            criteria=tuple(map(str, names["criterion"])),
             **ordered,
             gold_ids=np.fromiter(self.gold_ids, object, len(self.gold_ids))[_runs(golds, order)],
             hit_query=np.repeat(np.arange(len(order)), columns["hit_count"][order]),
-            hit_rank=(np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)],
+            hit_rank=hit_rank,
             scores=np.array(self.real["scores"])[_runs(lengths, order)] if "scores" in self._optional else None,
             prob=np.array(self.real["prob"])[order] if "prob" in self._optional else None,
-            folds=tuple(folds),
-            grades=self._graded(order),
+            folds=names["fold"],
+            grades=self._graded(order, hit_rank),
         )
 
-    def _graded(self, order: Integers) -> Grades | None:
+    def _sorted_names(self, *, text_ids: bool) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
+        """The posts, criteria and folds in their order, and the index of each query's own; no index without folds."""
+        codes = {name: growing.column() for name, growing in self.codes.items()}
+        if text_ids:
+            codes["post"] = replace(codes["post"], values=as_numbers(codes["post"].values))
+        names: dict[str, tuple[Any, ...]] = {
+            name: sorted_ids(checked_ids(codes[name].values, name)) for name in ("post", "criterion")
+        }
+        names["fold"] = tuple(sorted(codes["fold"].values, key=by_number))
+        columns = {}
+        for name in (name for name, values in names.items() if values):
+            index_of = {value: index for index, value in enumerate(names[name])}
+            columns[name] = np.array([index_of[value] for value in codes[name].values])[codes[name].numbers]
+        return names, columns
+
+    def _graded(self, order: Integers, hit_rank: Integers) -> Grades | None:
         """The grades in the order of the queries; None if all of them are 1."""
         if not any(grade != 1 for grade in self.grades["gold"]):
             return None
@@ -223,8 +229,7 @@ class RankingsBuilder:
             counts = np.array(self.whole[counted] or [0] * len(order), np.int64)
             columns[name] = np.array(self.grades[name], np.int64)[_runs(counts, order)]
             columns[f"{name}_query"] = np.repeat(np.arange(len(order)), counts[order])
-        ranks = np.array(self.whole["hit_index"], np.int64) + 1
-        return Grades(**columns, hit_rank=ranks[_runs(np.array(self.whole["hit_count"], np.int64), order)])
+        return Grades(**columns, hit_rank=hit_rank)
 
 
 def as_numbers(posts: Collection[ClusterId]) -> list[ClusterId]:
