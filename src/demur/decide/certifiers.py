@@ -37,7 +37,7 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class Enough:
-    """A number of participants, or why there is none."""
+    """A number of participants, or None; the reason why there is none, or what else stands in the way."""
 
     clusters: int | None
     reason: str = ""
@@ -186,10 +186,12 @@ def enough_for_control(accepted: Accepted, terms: Terms) -> Enough:
 
     Without any loss it is (M/α − 1)·n_max/n̄; with fewer participants nothing can pass.
     """
-    spare = terms.alpha * int(accepted.units.sum()) - accepted.loss_sum
+    spare, least = terms.alpha * int(accepted.units.sum()) - accepted.loss_sum, feasible_from(accepted, terms)
+    too_few = f"with fewer than {least} participants nothing can pass, even without a loss"
+    reason = too_few if accepted.clusters < least else ""
     if spare <= 0:
-        return Enough(None, NO_NUMBER)
-    return Enough(math.ceil(terms.most_beyond * accepted.clusters / spare))
+        return Enough(None, reason or NO_NUMBER)
+    return Enough(math.ceil(terms.most_beyond * accepted.clusters / spare), reason)
 
 
 def feasible_from(accepted: Accepted, terms: Terms) -> int:

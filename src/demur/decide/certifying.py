@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from demur.decide.accepted import Accepted
-from demur.decide.certifiers import CERTIFIERS, Certifier, Passing, feasible_from
+from demur.decide.certifiers import CERTIFIERS, Certifier, Passing
 from demur.decide.choosing import chosen_point, direction_of, inputs_of, own_scale, rule_members, signal_of
 from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
 from demur.decide.targets import DecisionTarget, Typed, as_typed
@@ -187,7 +187,4 @@ def _tested(threshold: float, accepted: Accepted, passing: Passing) -> Tested:
 
 def _needed(trial: Certification, threshold: float, accepted: Accepted) -> Needed:
     enough = trial.certifier.enough(accepted, trial.terms)
-    reason, least = enough.reason, feasible_from(accepted, trial.terms)
-    if trial.certifier.per_unit and accepted.clusters < least:
-        reason = f"with fewer than {least} participants nothing can pass, even without a loss"
-    return Needed(threshold=threshold, clusters=enough.clusters, reason=reason)
+    return Needed(threshold=threshold, clusters=enough.clusters, reason=enough.reason)

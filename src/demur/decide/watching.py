@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from demur.decide.rule import Rule
-from demur.decide.targets import Typed, as_typed
+from demur.decide.targets import LIMITS, Typed, as_typed
 from demur.drawing.labels import inert
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column
@@ -162,10 +162,10 @@ class Watch:
     def _risk(self) -> Alarm:
         """A bet that the risk is above the limit, on the participants with labels."""
         kind = self.rule.target.kind
-        if kind not in ("risk", "errors_per_100"):
+        if kind not in LIMITS:
             return self._unwatched("risk", "the rule sets no limit")
         per_unit = kind == "errors_per_100"
-        limit = float(risk_of(self.rule.target.value) / (100 if per_unit else 1))
+        limit = float(risk_of(self.rule.target.value) / LIMITS[kind])
         people = [
             sums for sums in self._seen.values() if (sums.labelled == sums.accepted if per_unit else sums.labelled > 0)
         ]
