@@ -38,7 +38,7 @@ class State(enum.IntEnum):
     OTHER = 3
 
 
-_EXACT = 2.0**53
+EXACT = 2.0**53  # below this, every integer is a double
 _LARGEST_SHOWN = 2.0**63  # as an integer
 _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
 
@@ -73,7 +73,7 @@ class Column:
         except OverflowError:
             values[numbers] = [_as_double(raw[i]) for i in numbers]
         # An integer that no double represents is not used as a number: rounded, it could equal another.
-        for index in np.flatnonzero(np.abs(values) >= _EXACT).tolist():
+        for index in np.flatnonzero(np.abs(values) >= EXACT).tolist():
             if type(raw[index]) is int and (math.isinf(values[index]) or int(values[index]) != raw[index]):
                 state[index], values[index] = State.OTHER, np.nan
         units = np.flatnonzero(state == State.OTHER)
@@ -109,7 +109,7 @@ class Column:
         if isinstance(raw, list):
             return cls.of(raw)
         numbers = raw.astype(np.float64)
-        if raw.dtype.kind in "iu" and (np.abs(numbers) >= _EXACT).any():
+        if raw.dtype.kind in "iu" and (np.abs(numbers) >= EXACT).any():
             return cls.of(raw.tolist())
         return cls(numbers, np.full(len(raw), State.NUMBER, dtype=np.uint8))
 

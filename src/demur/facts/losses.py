@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, is_null
+from demur.facts.columns import EXACT, Column, is_null
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
 COLUMN = "column "  # the start of the definition of a column of losses
 _MOST_DIGITS = 9
-_EXACT = 2.0**53
 _PART = 1 << 16  # numbers that are tested at once; the first part that fails ends the test
 
 
@@ -159,7 +158,7 @@ def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
     parts = [np.array([low, high]), *(values[start : start + _PART] for start in range(0, len(values), _PART))]
     for digits in range(_MOST_DIGITS + 1):
         scale = 10.0**digits
-        if np.rint(largest * scale) >= _EXACT:
+        if np.rint(largest * scale) >= EXACT:
             return None
         # Dividing the integer gives the same double as parsing the decimal.
         if all(np.array_equal(np.rint(part * scale) / scale, part) for part in parts):

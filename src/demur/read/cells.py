@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, State, is_null, written_number
+from demur.facts.columns import EXACT, Column, State, is_null, written_number
 from demur.facts.ids import as_integers, checked_ids
 from demur.read.gather import Columns
 from demur.read.tables import FileTable
@@ -20,7 +20,6 @@ _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_EXACT = 2.0**53
 _BOOLS = {"true": True, "false": False}
 _CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat", "answer")
 _ANSWERS = ("truth", "prediction")
@@ -103,7 +102,7 @@ def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[s
 def _column(cells: list[str], value: Callable[[str], Any]) -> Column:
     """A column of texts, converted to numbers at once where possible, and one by one otherwise."""
     numbers = _numbers(cells)
-    if numbers is None or (np.abs(numbers) >= _EXACT).any():
+    if numbers is None or (np.abs(numbers) >= EXACT).any():
         return Column.of([*map(value, cells)])
     filled = np.fromiter(map(bool, cells), bool, len(cells))
     return Column(numbers, np.where(filled, State.NUMBER, State.NULL).astype(np.uint8))
