@@ -5,13 +5,15 @@ Run by `make docs`; a test fails when a schema is not current.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from run_schema import run_schema
 
 import demur
-from demur.confidences.calibration import calibration_schema
-from demur.decide.rule import rule_schema
+from demur.confidences.calibration import Calibration
+from demur.decide.rule import Rule
+from demur.files.strict_reading import schema_of
 from demur.files.write import json_text
 from demur.results import json_table, json_v1
 
@@ -20,8 +22,8 @@ SCHEMAS = {
     "metrics.schema.json": json_v1.schema,
     "results.schema.json": json_table.schema,
     "run.schema.json": run_schema,
-    "calibrator.schema.json": calibration_schema,
-    "rule.schema.json": rule_schema,
+    "calibrator.schema.json": partial(schema_of, Calibration),
+    "rule.schema.json": partial(schema_of, Rule),
 }
 
 if __name__ == "__main__":

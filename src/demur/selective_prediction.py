@@ -17,10 +17,10 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column, State, plain
+from demur.facts.frames import Record, Tabular
 from demur.facts.ids import checked_ids, sorted_ids
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.tabular import Record, Tabular
 from demur.inference.draws import drawn_clusters
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import interval

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur import UserError, calibrate, load_calibration
-from demur.confidences.calibration import Calibration, calibration_of, calibration_schema
+from demur.confidences.calibration import Calibration, calibration_of
 from demur.confidences.calibrators import CALIBRATORS, IsotonicCalibrator
+from demur.files.strict_reading import schema_of
 from demur.files.write import json_text
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
@@ -56,7 +57,7 @@ class TestTheFile:
         assert json_text(fitted(method)) == fitted_text(method)
 
     def test_the_schema_names_every_method(self):
-        assert calibration_schema()["properties"]["method"]["enum"] == [*CALIBRATORS]
+        assert schema_of(Calibration)["properties"]["method"]["enum"] == [*CALIBRATORS]
 
     @pytest.mark.parametrize(
         ("method", "path", "value", "message"),

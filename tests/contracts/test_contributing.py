@@ -65,7 +65,8 @@ CODE = """
 import contextlib, io, json, sys
 from demur import Plan, estimate, grade_units, measure
 from demur.cli import main
-from demur.confidences.calibration import calibration_schema
+from demur.confidences.calibration import Calibration
+from demur.files.strict_reading import schema_of
 printed = {}
 for name, words in json.loads(sys.argv[1]).items():
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -79,7 +80,7 @@ columns = dict(confidence=[2, 2, 1, 0], loss=[0, 2, 0, None], clusters=["a", "b"
 printed["measured"] = measure(metrics=["augrc_invariant"], **columns)["augrc_invariant"]
 row = estimate(grade_units(**columns), plan=Plan(50, seed=1))["augrc_invariant"]
 printed["estimated"] = row.recommended is not None
-printed["schema"] = str(calibration_schema())
+printed["schema"] = str(schema_of(Calibration))
 print(json.dumps(printed))
 """
 

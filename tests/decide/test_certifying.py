@@ -13,8 +13,17 @@ from scipy import stats
 from commands import demur
 from demur import TableOptions, UserError, certify, grade, grade_units, load_rule, read_table
 from demur.decide.accepted import Accepted
-from demur.decide.certifiers import CERTIFIERS, betting, crc, guarded_t
-from demur.decide.needed import enough_for_betting, enough_for_control, enough_for_guarded_t, feasible_from, guarded_p
+from demur.decide.certifiers import (
+    CERTIFIERS,
+    betting,
+    crc,
+    enough_for_betting,
+    enough_for_control,
+    enough_for_guarded_t,
+    feasible_from,
+    guarded_p,
+    guarded_t,
+)
 from demur.decide.terms import Terms
 
 HALF = Terms(F(1, 2), F(1, 5), F(1), 2)

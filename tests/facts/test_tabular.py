@@ -11,7 +11,7 @@ import demur
 from artifacts import GOLDEN
 from demur import ItemPrediction, Plan
 from demur.audit.own import audited_runs
-from demur.facts.tabular import Tabular
+from demur.facts.frames import Tabular
 from demur.simulate.designs import DESIGNS
 from demur.simulate.study import coverage
 

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.facts.instruments import PHQ8
-from demur.read.candidates import CONFIDENCES, INDEXES, LOWER_IS_SURER, NAMES, plain_name
-from demur.read.guess import Given
+from demur.read.guess import CONFIDENCES, INDEXES, LOWER_IS_SURER, NAMES, Given, plain_name
 from demur.read.guesser import guess
-from demur.read.roles import ROLES
+from demur.read.table_options import ROLES
 from runs import written
 
 THREE = {"cluster": ["a", "a", "b"], "loss": [0, 1, None], "sure": [0.3, 0.2, None]}

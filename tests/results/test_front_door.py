@@ -26,8 +26,7 @@ TABLE = {
 }
 HOW = {"columns": {"cluster": "document"}, "noun": "document", "confidence": "sure", "resamples": 40, "seed": 7}
 
-# A point of the command is one of the points of Python, and its table of labels needs another name than a group.
-OF_COMMAND = {**NAMES, "group_file": "groups"}
+OF_COMMAND = {"point": "points"}  # a point of the command is one of the points of Python
 WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet"}
 WHEN = "2026-01-31T12:00:00Z"
 TOOK = "demur: took document as cluster; answers are ranked by sure, the one numeric signal\n"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from demur.audit.loops.draws import percentile, standard_error
 from demur.errors import UserError, literal
-from demur.facts.tabular import Record
+from demur.facts.frames import Record
 
 Status = Literal["match", "differs", "not recognised"]
 

@@ -11,7 +11,7 @@ from demur.audit.figures import Finding, compared
 from demur.audit.loops.draws import ci95, drawn
 from demur.audit.loops.registry import Number
 from demur.audit.recipes import Recipe
-from demur.facts.tabular import TableOf
+from demur.facts.frames import TableOf
 from demur.inference.estimates import label
 from demur.inference.key import Key
 from demur.inference.resample import Progress

@@ -13,10 +13,10 @@ from demur import __version__
 from demur.audit.figures import Finding, as_reported, compared, flattened
 from demur.confidences.calibration import AnyCalibration
 from demur.errors import UserError, shown
+from demur.facts.frames import TableOf
 from demur.facts.items import Items
 from demur.facts.points import point_of
 from demur.facts.rankings import Rankings
-from demur.facts.tabular import TableOf
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from os.path import isdir, realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -124,10 +124,8 @@ class AuditOptions:
 
     def _refuse(self, subject: str, names: Sequence[str]) -> None:
         """Refuse options that would have no effect."""
-        defaults = {field.name: field.default for field in fields(self)}
-        for name in names:
-            if getattr(self, name) != defaults[name]:
-                raise UserError(f"--{name.replace('_', '-')} does not apply to {subject}: leave it out")
+        for option in options.typed(self, names):
+            raise UserError(f"{option} does not apply to {subject}: leave it out")
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""

@@ -66,9 +66,8 @@ class _Fixed:
             if targets.coverage or targets.abstention_cost:
                 raise UserError("only a limit can be guaranteed: give --risk or --errors-per-100 with --certify")
             return
-        options = {"--grid": self.grid, "--delta": self.delta, "--tune": self.tune, "--split": self.split or None}
-        if unused := [name for name, value in options.items() if value is not None]:
-            raise UserError(f"{unused[0]} goes with --certify METHOD, which is missing")
+        for option in options.typed(self, ("grid", "delta", "tune", "split")):
+            raise UserError(f"{option} goes with --certify METHOD, which is missing")
 
     def rule(self, graded: Graded, targets: _Targets, tune: Graded | None, origin: Any) -> Rule:
         """The rule for a target: certified if requested, otherwise the empirical threshold."""

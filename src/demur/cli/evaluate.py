@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,25 @@ from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, Spoken, app, check_flags, command_line, fitted, listed, named, progress_bar
 
 USUAL: Any = None  # an option that was not typed; `demur.evaluate` holds its default
-_DELIVERY = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}
+_DELIVERY = {"files", "inputs", "output", "report", "as_json", "quiet"}
 
 
-@app.command(rich_help_panel=MEASURE, cls=options.EvaluateCommand)
+class _EvaluateCommand(options.ListingCommand):
+    """The command, whose parameters are called as the keywords of `demur.evaluate`; its help shows their defaults."""
+
+    def fill(self) -> None:
+        """Write the registered names and the defaults into the help of the options."""
+        from demur.evaluation import evaluate
+
+        super().fill()
+        defaults = {name: parameter.default for name, parameter in signature(evaluate).parameters.items()}
+        for param in self.params:
+            value = defaults.get(param.name or "")
+            if param.default is None and value not in (None, ()):
+                param.default = value
+
+
+@app.command(rich_help_panel=MEASURE, cls=_EvaluateCommand)
 def evaluate(
     files: Annotated[
         list[str] | None,
@@ -31,19 +47,25 @@ def evaluate(
         list[int] | None, typer.Option(help="Index of the experiment, from 0: once for all inputs, or once per input.")
     ] = None,
     instrument: options.InstrumentName = USUAL,
-    column: options.ColumnNames = None,
+    columns: options.ColumnNames = None,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
     failed_units: options.FailedUnits = USUAL,
     group: options.GroupNames = None,
-    group_file: options.GroupFile = None,
-    threshold: options.GroupThreshold = None,
-    at_coverage: options.AtCoverage = None,
-    min_clusters: options.MinClusters = USUAL,
-    max_groups: options.MaxGroups = USUAL,
-    stratify: options.Stratify = None,
+    groups: Annotated[
+        Path | None, typer.Option(help="A table with the columns cluster, perhaps item, and labels of groups.")
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="The threshold that all groups share.")] = None,
+    at_coverage: Annotated[
+        str | None, typer.Option(help="Set it by the coverage it reaches; if not given, the coverage areas are cut at.")
+    ] = None,
+    min_clusters: Annotated[int, typer.Option(help="Groups in fewer clusters are shown but not judged.")] = USUAL,
+    max_groups: Annotated[int, typer.Option(help="The largest number of levels of a group.")] = USUAL,
+    stratify: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Draw clusters within the levels of this group.")
+    ] = None,
     repeats: options.Repeats = USUAL,
     probability: options.Probability = None,
     loss: options.LossName = None,
@@ -51,7 +73,9 @@ def evaluate(
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
     ] = USUAL,
     lower_is_surer: options.LowerIsSurer = None,
-    coverage_grid: Annotated[str, typer.Option(help="Coverages to report the risk at, separated by commas.")] = USUAL,
+    coverages: Annotated[
+        str, typer.Option("--coverage-grid", help="Coverages to report the risk at, separated by commas.")
+    ] = USUAL,
     area_coverage: Annotated[
         str | None, typer.Option(help="Coverage to cut areas at; if not given, 0.5, or what all systems reach.")
     ] = None,
@@ -62,7 +86,7 @@ def evaluate(
     primary: Annotated[
         str | None, typer.Option(help="The confidence of the verdict, chosen beforehand; the first if not given.")
     ] = None,
-    bootstrap_resamples: options.Resamples = USUAL,
+    resamples: options.Resamples = USUAL,
     seed: options.Seed = None,
     threads: options.Threads = None,
     calibration: options.CalibrationFile = None,
@@ -75,8 +99,11 @@ def evaluate(
     interval: Annotated[
         str | None, typer.Option(help="Method of one more interval: recommended, percentile, bca, jackknife, …")
     ] = None,
-    rater: options.Raters = None,
-    point: options.Points = None,
+    raters: options.Raters = None,
+    point: Annotated[
+        list[str] | None,
+        typer.Option(help='A published point, "NAME: coverage=0.9, risk=0.2, ci=0.1..0.3", or with counts.'),
+    ] = None,
     points: Annotated[
         Path | None, typer.Option(help="A TOML file of points: a table for each, with source and population.")
     ] = None,
@@ -88,14 +115,16 @@ def evaluate(
         float | None,
         typer.Option(help="Hand over units below this confidence to each rater, and test the result."),
     ] = None,
-    abstention_cost: Annotated[
+    abstention_costs: Annotated[
         list[str] | None,
-        typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; repeatable."),
+        typer.Option(
+            "--abstention-cost", help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; repeatable."
+        ),
     ] = None,
     cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = USUAL,
-    convention: Annotated[
+    conventions: Annotated[
         list[str] | None,
-        typer.Option(help="Add what another tool would report: {conventions}; repeatable."),
+        typer.Option("--convention", help="Add what another tool would report: {conventions}; repeatable."),
     ] = None,
     workers: options.WorkerNames = None,
     route: Annotated[
@@ -133,7 +162,7 @@ def evaluate(
     from demur.evaluation.answering import evaluate_data, files_read
     from demur.report.console import evaluation_text
 
-    check_flags(bootstrap_resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
+    check_flags(resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
     request = _request(typed)
     with progress_bar("resamples") as advance:
         request |= {"progress": advance, "command": command_line()}
@@ -145,18 +174,15 @@ def evaluate(
 
 def _request(typed: Mapping[str, Any]) -> dict[str, Any]:
     """The typed options as keywords of `demur.evaluate`, which fills in the defaults of the others."""
-    from demur.evaluation.voice import NAMES
-
-    request = {NAMES.get(name, name): value for name, value in typed.items() if name not in _DELIVERY}
+    request = {name: value for name, value in typed.items() if name not in {*_DELIVERY, "point"}}
     parsed = {
-        "columns": named(typed.get("column"), "--column"),
+        "columns": named(typed.get("columns"), "--column"),
         "group": options.groups(typed.get("group")),
-        "groups": typed.get("group_file"),
-        "raters": options.raters(typed.get("rater")),
+        "raters": options.raters(typed.get("raters")),
         "points": [*typed.get("point", ()), *([typed["points"]] if "points" in typed else [])],
         "forced": options.forced(typed.get("forced")),
     }
-    if "coverage_grid" in typed:
+    if "coverages" in typed:
         expected = "decimals such as 0.1,0.25,0.5"
-        parsed["coverages"] = listed(typed["coverage_grid"], "[0-9.]+", "coverage grid:", expected)
+        parsed["coverages"] = listed(typed["coverages"], "[0-9.]+", "coverage grid:", expected)
     return request | {name: value for name, value in parsed.items() if value}

@@ -41,7 +41,7 @@ def fields(
     fit, columns, table, shown_values = fitted(calibration), reading.columns, reading.table, not no_examples
     tool = foreign_tool(file)
     if tool is not None:
-        for name in (*reading.names_but(), *(["--calibration"] if calibration else [])):
+        for name in (*options.typed(reading), *(["--calibration"] if calibration else [])):
             raise UserError(f"{name} does not apply to {import_hint(tool, file)}")
         _show(file, _of_log(tool, file), examples=shown_values)
         typer.echo(import_hint(tool, file))

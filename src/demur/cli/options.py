@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from demur.read import TableOptions
     from demur.read.guess import Given
 
-Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
-Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
 InstrumentName = Annotated[
     str,
     typer.Option(
@@ -68,18 +66,10 @@ GroupNames = Annotated[
         help="Groups to report: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item; repeatable.",
     ),
 ]
-GroupFile = Annotated[
-    Path | None, typer.Option("--groups", help="A table with the columns cluster, perhaps item, and labels of groups.")
-]
-GroupThreshold = Annotated[float | None, typer.Option(help="The threshold that all groups share.")]
-AtCoverage = Annotated[
-    str | None, typer.Option(help="Set it by the coverage it reaches; if not given, the coverage areas are cut at.")
-]
-MinClusters = Annotated[int, typer.Option(help="Groups in fewer clusters are shown but not judged.")]
-MaxGroups = Annotated[int, typer.Option(help="The largest number of levels of a group.")]
-Stratify = Annotated[str | None, typer.Option(metavar="NAME", help="Draw clusters within the levels of this group.")]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
+Resamples = Annotated[
+    int, typer.Option("--bootstrap-resamples", help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")
+]
 Seed = Annotated[
     int | None,
     typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
@@ -97,10 +87,6 @@ Baseline = Annotated[str | None, typer.Option(help="The system the others are co
 Raters = Annotated[
     list[str] | None,
     typer.Option("--rater", help="A rater of the same units, NAME=FILE: cluster, item, and prediction or loss."),
-]
-Points = Annotated[
-    list[str] | None,
-    typer.Option("--point", help='A published point, "NAME: coverage=0.9, risk=0.2, ci=0.1..0.3", or with counts.'),
 ]
 Forced = Annotated[
     list[str] | None,
@@ -147,12 +133,19 @@ def unfolded(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
+def typed(block: Any, names: Iterable[str] | None = None) -> list[str]:
+    """Which options of a block, all or these, differ from their defaults, as they are typed."""
+    defaults = {field.name: field.default for field in fields(block)}
+    wanted = defaults if names is None else names
+    return [f"--{name.replace('_', '-')}" for name in wanted if getattr(block, name) != defaults[name]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
     """The options for reading a run file or a table; what they leave open is inferred from the file."""
 
-    mode: Mode = None
-    experiment: Experiment = None
+    mode: Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")] = None
+    experiment: Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")] = None
     instrument: InstrumentName = BY_ITEMS
     column: ColumnNames = None
     score_range: ScoreRange = None
@@ -176,11 +169,6 @@ class ReadingOptions:
         values: Any = {name: getattr(self, name) for name in names}
         values["score_range"] = None if self.score_range is None else score_range(self.score_range)
         return TableOptions(**values | {"probability": tuple(values.get("probability") or ())})
-
-    def names_but(self, *others: str) -> list[str]:
-        """The options that differ from their defaults, except these."""
-        changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
-        return [f"--{name.replace('_', '-')}" for name in changed if name not in others]
 
     def given(self, **more: Any) -> Given:
         """What the user has stated, which is not inferred."""
@@ -279,21 +267,3 @@ class ListingCommand(PlainCommand):
                 if isinstance(param, TyperOption) and param.help:
                     *first, last = registered
                     param.help = param.help.replace(placeholder, f"{', '.join(first)} or {last}")
-
-
-class EvaluateCommand(ListingCommand):
-    """A command whose help shows the defaults of `demur.evaluate`; options that were not typed are not passed on."""
-
-    def fill(self) -> None:
-        """Write the registered names and the defaults into the help of the options."""
-        from inspect import signature
-
-        from demur.evaluation import evaluate
-        from demur.evaluation.voice import NAMES
-
-        super().fill()
-        defaults = {name: parameter.default for name, parameter in signature(evaluate).parameters.items()}
-        for param in self.params:
-            value = defaults.get(NAMES.get(param.name or "", param.name or ""))
-            if param.default is None and value not in (None, ()):
-                param.default = value

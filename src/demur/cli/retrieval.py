@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,9 +41,9 @@ class _Files:
                 "nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files"
             )
         if self.data is not None:
-            _check_mixture({"--qrels": self.qrels, "--run": self.run, "--split-topics": self.split_topics}, "--data")
+            _check_mixture(self, ("qrels", "run", "split_topics"), "--data")
             return
-        _check_mixture({"--system": self.system, "--column": self.column}, "--qrels")
+        _check_mixture(self, ("system", "column"), "--qrels")
         if not self.run:
             raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
 
@@ -95,13 +95,12 @@ class _ChosenNumbers:
 
     def check(self, systems: Mapping[str, Rankings]) -> None:
         """Refuse bounds on the number of ids shown if no system or policy shows any."""
-        bounds = [field for field in fields(self) if field.name in ("k_min", "hard_cap", "k_max_ratio")]
-        for name in (field.name for field in bounds if getattr(self, field.name) != field.default):
-            if not self.policy and all(rankings.selected_count is None for rankings in systems.values()):
-                option = f"--{name.replace('_', '-')}"
-                raise UserError(
-                    f"{option} bounds what is shown: give a --policy, or a column selected_ids, or leave it out"
-                )
+        if self.policy or any(rankings.selected_count is not None for rankings in systems.values()):
+            return
+        for option in options.typed(self, ("k_min", "hard_cap", "k_max_ratio")):
+            raise UserError(
+                f"{option} bounds what is shown: give a --policy, or a column selected_ids, or leave it out"
+            )
 
     def settings(self) -> RetrievalSettings:
         """The options as settings of the evaluation."""
@@ -110,7 +109,7 @@ class _ChosenNumbers:
         from demur.results.retrieval import RetrievalSettings
 
         if self.metrics is not None:
-            _check_mixture({"--k": self.k}, "--metrics, whose names have depths")
+            _check_mixture(self, ("k",), "--metrics, whose names have depths")
         text = "1,3,5,10" if self.k is None else self.k
         depths = listed(text, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
         return RetrievalSettings(
@@ -132,7 +131,7 @@ def retrieval(
     *,
     files: _Files,
     numbers: _ChosenNumbers,
-    bootstrap_resamples: options.Resamples = 10_000,
+    resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
     threads: options.Threads = None,
     output: options.Output = None,
@@ -161,7 +160,7 @@ def retrieval(
     from demur.results.retrieval import evaluate_retrieval
 
     files.check()
-    check_flags(bootstrap_resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
+    check_flags(resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
@@ -171,7 +170,7 @@ def retrieval(
         results = evaluate_retrieval(
             systems,
             settings=settings,
-            plan=Plan(bootstrap_resamples, seed, threads=threads, progress=advance),
+            plan=Plan(resamples, seed, threads=threads, progress=advance),
             created_at=created_at,
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),
@@ -189,7 +188,6 @@ def _named_run(run: str) -> tuple[str | None, str]:
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
 
 
-def _check_mixture(options: dict[str, object], instead: str) -> None:
-    for option, value in options.items():
-        if value is not None:
-            raise UserError(f"{option} does not go with {instead}")
+def _check_mixture(block: _Files | _ChosenNumbers, names: Sequence[str], instead: str) -> None:
+    for option in options.typed(block, names):
+        raise UserError(f"{option} does not go with {instead}")

@@ -164,9 +164,9 @@ def _check_options(design: str, shape: Json, reading: options.ReadingOptions, li
         if shape["correlation"] is not None:
             raise UserError("a run has its own correlation: leave out --correlation")
         return
-    own = ("instrument",) if design == _USUAL else ()
-    for name in reading.names_but(*own):
-        raise UserError(f"{name} is for a run that is imitated: give it with --like")
+    for option in options.typed(reading):
+        if option != "--instrument" or design != _USUAL:
+            raise UserError(f"{option} is for a run that is imitated: give it with --like")
     for name, value in shape.items():
         if value is not None and design != _USUAL:
             raise UserError(f"the design {shown(design)} has its own {name}: leave out --{name}")

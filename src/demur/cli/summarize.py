@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -63,20 +63,15 @@ def summarize(
     from demur.files.write import check_target, write_whole
     from demur.summaries.bins import MOST
     from demur.summaries.file import content
-    from demur.summaries.pseudonyms import read_salt, salted
+    from demur.summaries.pseudonyms import salted
 
     files = parts_of(parts)
     check_target(output, files)
-    if (site is None) != (salt is None):
-        raise UserError("--site and --salt go together: the name of the site, and the file with its secret")
-    secret = None if salt is None else read_salt(salt)
-    labels: Any = options.groups(group)
-    if built_in := [name for name, text in labels.items() if not text]:
-        raise UserError(f"--group {literal(built_in[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
+    secret = _secret(site, salt)
     part_reading = PartReading(
         confidence,
         instrument=reading.instrument,
-        options=replace(reading.table, probability=tuple(probability or ()), group=labels or None),
+        options=replace(reading.table, probability=tuple(probability or ()), group=_columns_of_groups(group)),
         mode=reading.mode,
         experiment=reading.experiment,
         lower_is_surer=tuple(lower_is_surer or ()),
@@ -96,3 +91,20 @@ def summarize(
     if not quiet:
         counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
         typer.echo(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
+
+
+def _secret(site: str | None, salt: Path | None) -> bytes | None:
+    """The secret of a site, if pseudonyms are to be written."""
+    from demur.summaries.pseudonyms import read_salt
+
+    if (site is None) != (salt is None):
+        raise UserError("--site and --salt go together: the name of the site, and the file with its secret")
+    return None if salt is None else read_salt(salt)
+
+
+def _columns_of_groups(given: list[str] | None) -> dict[str, str] | None:
+    """The column of each group; a group without one, such as item, is refused."""
+    groups = options.groups(given)
+    if built_in := [name for name, column in groups.items() if not column]:
+        raise UserError(f"--group {literal(built_in[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
+    return {name: column for name, column in groups.items() if column} or None

@@ -5,16 +5,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from demur.confidences.calibration_methods import TARGETS, Calibrator, calibration_method, check_target
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.variants import spoken_share
 from demur.errors import UserError, located, registered
-from demur.facts.tabular import Tabular
+from demur.facts.frames import Tabular
 from demur.files import strict_json
 from demur.files.strict_model import CheckedPart, Count, Part, Share, Time, Tool, WordedWarning
-from demur.files.strict_reading import one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.types import Floats
 
@@ -207,10 +206,7 @@ def calibration_of(content: Any) -> Calibration:
         raise UserError("not a calibration of demur: expected an object with schema_version, method, model and others")
     with located("model"):
         model = method.calibrator.from_json(content["model"])
-    try:
-        return Calibration.model_validate(content | {"model": model})
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
+    return Calibration.parsed(content | {"model": model})
 
 
 def _is_own(content: Any) -> bool:
@@ -228,19 +224,10 @@ def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
     sources = [content, *(content.get(name) for name in ("training", "provenance", "metadata"))]
     members = {name: value for source in sources if isinstance(source, dict) for name, value in source.items()}
     run = {name: members.get(name) for name in FittedOn.model_fields}
-    try:
-        return AnyCalibration(
-            created_at=None,
-            tool=None,
-            method=method.name,
-            features=model.features,
-            variant=None,
-            target=content.get("target", method.target),
-            model=model,
-            training=FittedOn(**run),
-        )
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
+    unknown = dict.fromkeys(("created_at", "tool", "variant"))
+    target = content.get("target", method.target)
+    members = {"method": method.name, "features": model.features, "target": target, "model": model}
+    return AnyCalibration.parsed(unknown | members | {"training": run})
 
 
 def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,8 +254,3 @@ def _unwrapped(name: str, value: Any) -> Any:
     """A parameter without the list that scikit-learn puts around one intercept or one row of coefficients."""
     wrapped = isinstance(value, list) and len(value) == 1 and (name in _SCALARS or isinstance(value[0], list))
     return value[0] if wrapped else value
-
-
-def calibration_schema() -> dict[str, Any]:
-    """The JSON Schema of the calibration file."""
-    return schema_of(Calibration)

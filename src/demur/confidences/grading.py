@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import Confidence
 from demur.errors import UserError, check_kind, literal, unknown
-from demur.facts.columns import Column, State, check_lengths, plain_values
+from demur.facts.columns import Column, State, check_lengths, is_null, plain_values
 from demur.facts.frames import columns_of
 from demur.facts.ids import checked_ids
 from demur.facts.instruments import Instrument
@@ -181,7 +180,7 @@ def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instr
     """The numerators of the loss; null or NaN where there is no prediction."""
     check_lengths({"truth": truth, "prediction": prediction})
     right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
-    if loss.of_labels and bounds is None and (right.other or answer.other):
+    if loss.of_labels and bounds is None and (right.other is not None or answer.other is not None):
         right, answer = _label_numbers(list(truth), list(prediction))
     expected = bounds.score if bounds else "a finite number"
 
@@ -197,7 +196,7 @@ def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instr
 
 def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
     """Truths and predictions with each distinct label replaced by a number."""
-    labels = [label for label in (*truth, *prediction) if not _is_abstention(label)]
+    labels = [label for label in (*truth, *prediction) if not is_null(label)]
     if len(kinds := {type(label) for label in labels}) > 1:
         named = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise UserError(f"labels are of different types ({named}): 1 and '1' would never be equal")
@@ -205,13 +204,9 @@ def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Col
         number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
-    columns = ([label if _is_abstention(label) else number[label] for label in own] for own in (truth, prediction))
+    columns = ([label if is_null(label) else number[label] for label in own] for own in (truth, prediction))
     right, answer = map(Column.of, columns)
     return right, answer
-
-
-def _is_abstention(label: object) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def _graded(losses: Column, confidence: Values, ids: list[int | str] | None, facts: Mapping[str, Any]) -> Graded:

@@ -10,7 +10,7 @@ from typing import Any
 
 from demur.errors import UserError, literal
 from demur.facts.columns import plain
-from demur.facts.consistency import consistency
+from demur.facts.signals import consistency
 
 _HUGE = 2**31
 _ROUNDING = 1e-6  # servers compute in single precision: a log-probability may come out a little above 0

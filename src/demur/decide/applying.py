@@ -15,20 +15,20 @@ import numpy as np
 
 from demur.confidences.serving import confidence
 from demur.confidences.variants import VARIANTS
-from demur.decide.choosing import falls
+from demur.decide.choosing import lower_is_surer
 from demur.decide.rule import Rule
 from demur.decide.watching import Chunk, Watch, Watched
 from demur.drawing.html import html_table
 from demur.errors import UserError, shown
 from demur.facts.columns import Column
 from demur.facts.items import Items
-from demur.facts.losses import LossColumn, flags_of, is_flag
+from demur.facts.losses import LossColumn
 from demur.facts.raw_units import RawUnits
 from demur.files.write import check_target, write_whole
 from demur.read.cells import read_cells
 from demur.read.gather import Row
 from demur.read.paths import with_paths
-from demur.read.tables import FileTable, format_of, opened_table, role_names
+from demur.read.tables import FileTable, format_of, missing_column, opened_table, role_names
 from demur.types import Flags
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
     for name, value in expected.items():
         if value is not None and value != getattr(rule, name):
             raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")
-    if rule.signal in VARIANTS and (rule.direction == "at_most") != falls(rule.signal):
+    if rule.signal in VARIANTS and (rule.direction == "at_most") != lower_is_surer(rule.signal):
         higher = "higher" if rule.direction == "at_most" else "lower"
         raise UserError(
             f"the rule is for the direction {rule.direction}, and {shown(rule.signal)} is more confident the {higher}"
@@ -148,8 +148,8 @@ class _Application:
                 raise UserError(f"no column {shown(name)} for {role}; columns: {', '.join(map(shown, table.header))}")
         if DECISION in table.header:
             raise UserError("there is a column decision already: rename it")
-        if watch is not None:
-            watch.check_table(self.names, header)
+        if watch is not None and self.names["cluster"] not in header:
+            raise missing_column(self.names["cluster"], "cluster", header)
 
     def chunks(self) -> Iterator[tuple[list[Row], list[str]]]:
         """The rows and their decisions, in chunks."""
@@ -183,8 +183,8 @@ class _Application:
         """Which rows the system answered, by the column `abstained`, or else `prediction`; all without either."""
         if name := chunk.column("abstained"):
             flags = Column.of_codes(chunk.cells.flags(name))
-            flags.refuse(~is_flag(flags), shown(name), "true or false, or 1 or 0", chunk.positions.__getitem__)
-            return ~flags_of(flags)
+            flags.refuse(~flags.is_flag(), shown(name), "true or false, or 1 or 0", chunk.positions.__getitem__)
+            return ~flags.is_true()
         if name := chunk.column("prediction"):
             return ~chunk.cells.column(name).abstains()
         return np.ones(chunk.cells.rows, bool)
@@ -207,7 +207,7 @@ class _Application:
         except UserError as error:
             raise UserError(f"the rule is for the signal {shown(rule.signal)}: {error}") from None
         threshold = rule.threshold if rule.direction == "at_least" else -rule.threshold
-        if rule.direction == "at_most" and not falls(rule.signal):
+        if rule.direction == "at_most" and not lower_is_surer(rule.signal):
             values = -values
         return np.asarray(answered & (np.nan_to_num(values, nan=-np.inf) >= threshold))
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from demur.decide.accepted import Accepted
 from demur.decide.certifiers import CERTIFIERS, Certifier, Passing
-from demur.decide.choosing import about, chosen_point, direction_of, inputs_of, own_scale, provenance, signal_of
-from demur.decide.needed import feasible_from
+from demur.decide.choosing import chosen_point, direction_of, inputs_of, own_scale, rule_members, signal_of
 from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
 from demur.decide.targets import DecisionTarget, Typed, as_typed
 from demur.decide.terms import Terms, check_units, grid_of, terms_of
@@ -86,10 +85,10 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     certified, tuning = _parts(graded, certifier, tune, seed if split else None)
     if tuning is not None:
         check_units(tuning, terms.max_units)
-    thresholds = grid_of(signal_of(graded), grid, falls=direction_of(graded) == "at_most")
+    thresholds = grid_of(signal_of(graded), grid, lowest_first=direction_of(graded) == "at_most")
     trial = Certification(certifier, terms, thresholds, certified, tuning)
     guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
-    members = about(graded, target, terms.max_units) | provenance(created_at, command)
+    members = rule_members(graded, target, terms.max_units, created_at, command)
     chosen = chosen_point(graded, target, seed)
     return Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
 
@@ -188,7 +187,4 @@ def _tested(threshold: float, accepted: Accepted, passing: Passing) -> Tested:
 
 def _needed(trial: Certification, threshold: float, accepted: Accepted) -> Needed:
     enough = trial.certifier.enough(accepted, trial.terms)
-    reason, least = enough.reason, feasible_from(accepted, trial.terms)
-    if trial.certifier.per_unit and accepted.clusters < least:
-        reason = f"with fewer than {least} participants nothing can pass, even without a loss"
-    return Needed(threshold=threshold, clusters=enough.clusters, reason=reason)
+    return Needed(threshold=threshold, clusters=enough.clusters, reason=enough.reason)

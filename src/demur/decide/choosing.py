@@ -9,17 +9,22 @@ import numpy as np
 
 from demur.confidences.variants import VARIANTS
 from demur.decide.accepted import Accepted
-from demur.decide.crossfit import crossfit
-from demur.decide.rule import Chosen, Direction, Measured, Rule, Wanted
+from demur.decide.rule import Chosen, Direction, Measured, Procedure, Rule, Wanted
 from demur.decide.targets import DecisionTarget, Typed
 from demur.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
 from demur.inference.draws import checked_seed
+from demur.inference.draws import folds as fold_of_clusters
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import Interval, interval
+from demur.inference.ratios import Ratio
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import Input, Loss
 from demur.results.record import input_of, loss_record
+
+FOLDS = 10
 
 
 def choose(  # noqa: PLR0913  (one of four targets, then what to record)
@@ -55,13 +60,8 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     target.check(graded)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
-    members = about(graded, target, max_units) | provenance(created_at, command)
+    members = rule_members(graded, target, max_units, created_at, command)
     return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None)
-
-
-def provenance(created_at: str | None, command: str | None) -> dict[str, Any]:
-    """The time at which a rule is created, and the software that creates it."""
-    return {"created_at": now() if created_at is None else created_at, "tool": Tool.installed(command)}
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
@@ -94,13 +94,17 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
     )
 
 
-def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) -> dict[str, Any]:
-    """The members of a rule that describe the units it was chosen on."""
+def rule_members(
+    graded: Graded, target: DecisionTarget, max_units: int | None, created_at: str | None, command: str | None
+) -> dict[str, Any]:
+    """The members of a rule that describe when and how it was made, and the units it was chosen on."""
     items, largest = graded.items, graded.largest_loss
     maximum = None if largest is None else largest / graded.divisor
     counted = "errors" if np.isin(graded.loss, (0, graded.divisor)).all() else "loss"
     plain = Loss(name=graded.loss_name, definition=graded.loss_name, raw_multiplier=graded.divisor)
     return {
+        "created_at": now() if created_at is None else created_at,
+        "tool": Tool.installed(command),
         "signal": signal_of(graded),
         "direction": direction_of(graded),
         "noun": items.noun if items else "cluster",
@@ -126,16 +130,59 @@ def signal_of(graded: Graded) -> str:
     return str(graded.made_of.name) if graded.made_of else "confidence"
 
 
-def falls(signal: str) -> bool:
+def lower_is_surer(signal: str) -> bool:
     """Whether lower values of a variant's signal mean more confident; its confidence has the sign reversed."""
     return signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
 
 
 def direction_of(graded: Graded) -> Direction:
     """Whether units are accepted at or above a threshold on the signal's own scale, or at or below it."""
-    return "at_most" if graded.scale < 0 or falls(signal_of(graded)) else "at_least"
+    return "at_most" if graded.scale < 0 or lower_is_surer(signal_of(graded)) else "at_least"
 
 
 def own_scale(graded: Graded, threshold: float) -> float:
     """Convert a threshold between the scales of the confidence and of its signal, in either direction."""
     return threshold if direction_of(graded) == "at_least" else 0.0 - threshold
+
+
+def crossfit(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:
+    """For each fold of clusters, choose a threshold on the others and apply it; None if there is one cluster.
+
+    A threshold is the confidence of the chosen operating point. There are at most as many folds as clusters.
+    """
+    size = len(graded.grouped.ids)
+    number = min(FOLDS, size)
+    if number == 1:
+        return None
+    fold = fold_of_clusters(seed, size, number)
+    thresholds = np.full(number, np.inf)
+    for held_out in range(number):
+        curve = Curve.of(graded.of_clusters(fold != held_out))
+        if (point := target.point(curve)) is not None:
+            thresholds[held_out] = curve.scale * curve.threshold[point]
+    accepted = Accepted.of(graded, thresholds[fold])
+    risk, per_unit, coverage = accepted.risk, accepted.generalized_risk, accepted.coverage
+    return Procedure(
+        folds=number,
+        seed=seed,
+        without_threshold=int(np.isinf(thresholds).sum()),
+        accepted=int(accepted.count.sum()),
+        risk=Measured.of(risk.point, *_interval(risk, accepted.clusters)),
+        generalized_risk=Measured.of(per_unit.point, *_interval(per_unit, accepted.clusters)),
+        coverage=Measured.of(coverage.point, *coverage.interval()),
+    )
+
+
+def _interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, str]:
+    """The 95 % interval of a ratio over held-out clusters: the ratio ± t standard errors, over all clusters.
+
+    If no accepted unit has a loss, the standard error would be 0, and the interval ends at the bound for clusters.
+    """
+    if math.isnan(ratio.point):
+        return None, "nothing is accepted on held-out clusters"
+    if ratio.clusters == 1 or not ratio.numerator.any():  # ± 0 would claim certainty
+        return ratio.interval()
+    influence = np.zeros(clusters)
+    influence[ratio.held] = ratio.influence
+    analytic = interval("analytic", Evidence(ratio.point, np.array([ratio.point]), clusters, influence))
+    return (analytic.within(ratio.counted.low, ratio.counted.high) if analytic else None), ""

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from demur.decide.targets import TARGETS
 from demur.errors import UserError
 from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, CheckedPart, Count, Part, Time, Tool
-from demur.files.strict_reading import one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
 from demur.quantities.coverage import risk_of
@@ -287,12 +286,4 @@ def load_rule(path: str | Path) -> Rule:
 def _rule_of(content: Any) -> Rule:
     if not isinstance(content, dict) or content.get("kind") != "rule":
         raise UserError("not a rule: expected what demur choose writes")
-    try:
-        return Rule.model_validate(content)
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
-
-
-def rule_schema() -> dict[str, Any]:
-    """The JSON Schema of the rule file."""
-    return schema_of(Rule)
+    return Rule.parsed(content)

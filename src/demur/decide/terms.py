@@ -17,8 +17,6 @@ from demur.facts.signals import SIGNALS
 from demur.quantities.coverage import risk_of
 from demur.quantities.graded import Graded
 
-BETS = (Fraction(1, 2), Fraction(9, 10))  # as fractions of the largest bet that cannot lose everything
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -33,6 +31,11 @@ class Terms:
         if not 0 < self.alpha < self.largest:
             limits = f"above 0 and below the largest loss, {float(self.largest):g}"
             raise UserError(f"a limit of {float(self.alpha):g}, expected one {limits}")
+
+    @property
+    def most_beyond(self) -> Fraction:
+        """The largest possible loss of a participant beyond the limit."""
+        return (self.largest - self.alpha) * self.max_units
 
 
 def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | None) -> Terms:
@@ -71,14 +74,14 @@ def check_units(graded: Graded, most: int) -> None:
         raise UserError(f"{units}, expected at most {most} (--max-units): nobody may have more than the design allows")
 
 
-def grid_of(signal: str, grid: Sequence[Typed] | None, *, falls: bool) -> tuple[float, ...]:
+def grid_of(signal: str, grid: Sequence[Typed] | None, *, lowest_first: bool) -> tuple[float, ...]:
     """Thresholds on the scale of the signal, the most confident first: as given, or the signal's declared values."""
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
         raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, --grid 0.9,0.8,0.7")
     if twice := repeated(values):
         raise UserError(f"the grid has the threshold {twice[0]:g} twice")
-    return tuple(sorted(values, reverse=not falls))
+    return tuple(sorted(values, reverse=not lowest_first))
 
 
 def _levels(signal: str) -> list[float]:

@@ -8,14 +8,14 @@ of times. Each check computes the wealth from the whole file, which has all rows
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from demur.decide.rule import Rule
-from demur.decide.targets import Typed, as_typed
+from demur.decide.targets import LIMITS, Typed, as_typed
 from demur.drawing.labels import inert
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column
@@ -23,7 +23,6 @@ from demur.facts.losses import GIVEN
 from demur.quantities.coverage import risk_of
 from demur.quantities.losses import loss as loss_named
 from demur.read.cells import Cells
-from demur.read.tables import missing_column
 from demur.types import Flags, Floats
 
 BETS = (0.05, 0.2, 0.5, 0.9)
@@ -114,11 +113,6 @@ class Watch:
             raise UserError("how many units a participant has at most is not in the rule: give it (--max-units)")
         self._most = most
 
-    def check_table(self, names: Mapping[str, str], header: Collection[str]) -> None:
-        """Check that the table has a column of clusters."""
-        if names["cluster"] not in header:
-            raise missing_column(names["cluster"], "cluster", header)
-
     def add(self, chunk: Chunk, accepted: Flags) -> None:
         """Add some rows."""
         loss = _labels(self.rule, chunk)
@@ -168,10 +162,10 @@ class Watch:
     def _risk(self) -> Alarm:
         """A bet that the risk is above the limit, on the participants with labels."""
         kind = self.rule.target.kind
-        if kind not in ("risk", "errors_per_100"):
+        if kind not in LIMITS:
             return self._unwatched("risk", "the rule sets no limit")
         per_unit = kind == "errors_per_100"
-        limit = float(risk_of(self.rule.target.value) / (100 if per_unit else 1))
+        limit = float(risk_of(self.rule.target.value) / LIMITS[kind])
         people = [
             sums for sums in self._seen.values() if (sums.labelled == sums.accepted if per_unit else sums.labelled > 0)
         ]

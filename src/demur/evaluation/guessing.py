@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os.path
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.confidences.serving import only_signal, usual_signals
-from demur.errors import UserError
+from demur.errors import UserError, shown
+from demur.facts.items import Items
 from demur.inference.draws import NO_SEED
-from demur.read.guess import Given, Guess, guess_inputs, ranked_by
+from demur.read.files import located_in, named_input
+from demur.read.foreign import check_foreign
+from demur.read.guess import Given, Guess, ranked_by
+from demur.read.tables import format_of
+from demur.summaries.mark import is_summary
 
 if TYPE_CHECKING:
     from demur.evaluation.voice import Voice
-    from demur.facts.items import Items
 
 _SEEDED = ("--seed", "1")
 
@@ -51,7 +57,7 @@ class Settled:
 def settled(inputs: Sequence[Any], given: Given, confidence: str, voice: Voice, *, seedless: bool) -> Settled:
     """Guess what `given` leaves open; ambiguities, and a missing seed, are one error."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
-    guesses = guess_inputs(inputs, given)
+    guesses = _guesses(inputs, given)
     for where, guess in guesses:
         if guess is not None and guess.questions:
             raise _ambiguous(where, guess, voice, seedless=seedless)
@@ -77,3 +83,30 @@ def _ambiguous(where: str, guess: Guess, voice: Voice, *, seedless: bool) -> Use
     which = f"the {voice.noun}, with COLUMN filled in" if unsure else f"the likeliest {voice.noun}"
     answer = voice.answer([*words, *(_SEEDED if seedless else ())])
     return UserError(f"{f'{where}: ' if where else ''}{questions}; {which}: {answer}")
+
+
+def _guesses(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
+    """The guesses about several inputs of `read_inputs`, each after the name that messages call the input by."""
+    named = [*map(named_input, inputs)]
+    for _, data in named:
+        if isinstance(data, (str, Path)):
+            check_foreign(data)
+    guesses = []
+    for name, data in named:
+        with located_in(name, data):
+            where = str(data) if isinstance(data, (str, Path)) else "" if name is None else shown(name)
+            guesses.append((where, _guess(data, given)))
+    return guesses
+
+
+def _guess(data: Any, given: Given) -> Guess | None:
+    """The guess about a table; None for a run file, a pipe, a summary, and facts that are read already."""
+    if isinstance(data, (str, Path)):
+        is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
+        if format_of(data) is None or is_pipe or is_summary(data):
+            return None
+    elif isinstance(data, Items):
+        return None
+    from demur.read.guesser import guess  # noqa: PLC0415  (run files need no guesses)
+
+    return guess(data, given)

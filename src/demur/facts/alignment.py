@@ -44,27 +44,15 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         raise UserError("there are no systems: nothing can be evaluated")
     clusters = {name: {*items.cluster_ids, *items.failed} for name, items in systems.items()}
     shared, noun = set.intersection(*clusters.values()), next(iter(systems.values())).noun
-    if not intersection_only and any(own != shared for own in clusters.values()):
-        counts = ", ".join(
-            f"{len(own - shared)} of {shown(name)}"
-            f"{f' ({shown(sorted_ids(own - shared)[0])}, …)' if own - shared else ''}"
-            for name, own in clusters.items()
-        )
-        raise UserError(
-            f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
-            f"--intersection-only compares the {len(shared)} they share"
-        )
-    counted = {items.count is not None: shown(name) for name, items in reversed([*systems.items()])}
-    if len(counted) > 1:
-        raise UserError(
-            f"{counted[True]} is a summary, {counted[False]} is not: not paired; summarize both (demur summarize)"
-        )
+    if not intersection_only:
+        _check_same_clusters(clusters, shared, noun)
+    _check_same_kind(systems)
     included = shared.difference(*(items.failed for items in systems.values()))
     if not included:
         raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
-    cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
-    if len(cut) > 1:
-        cut = _in_one_order(_without_failed_units(cut))
+    cut = dict(systems)
+    if len(systems) > 1:
+        cut = _in_one_order(_without_failed_units({name: items.only(included) for name, items in cut.items()}))
     check_same_truth(cut)
     return Alignment(
         systems=MappingProxyType(cut),
@@ -74,6 +62,29 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
         left_out=frozenset().union(*clusters.values()).difference(next(iter(cut.values())).cluster_ids),
     )
+
+
+def _check_same_clusters(clusters: Mapping[str, set[int | str]], shared: set[int | str], noun: str) -> None:
+    """Check that every system holds the clusters that all share, and no others."""
+    if any(own != shared for own in clusters.values()):
+        counts = ", ".join(
+            f"{len(own - shared)} of {shown(name)}"
+            f"{f' ({shown(sorted_ids(own - shared)[0])}, …)' if own - shared else ''}"
+            for name, own in clusters.items()
+        )
+        raise UserError(
+            f"the {len(clusters)} inputs hold different {noun}s; not in all of them: {counts}; "
+            f"--intersection-only compares the {len(shared)} they share"
+        )
+
+
+def _check_same_kind(systems: Mapping[str, Items]) -> None:
+    """Check that all systems are summaries, or none is."""
+    counted = {items.count is not None: shown(name) for name, items in reversed([*systems.items()])}
+    if len(counted) > 1:
+        raise UserError(
+            f"{counted[True]} is a summary, {counted[False]} is not: not paired; summarize both (demur summarize)"
+        )
 
 
 def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:

@@ -29,8 +29,9 @@ class Codes(Sequence[Any]):
         """Codes of any Python values; 1, 1.0 and true are distinct."""
         if isinstance(cells, Codes):
             return cells
-        numbering = Numbering()
-        return cls(numbering.numbers(cells), numbering.values)
+        growing = GrowingCodes()
+        growing.add(cells)
+        return growing.column()
 
     @classmethod
     def numbered(cls, numbers: Indices, values: Sequence[Any]) -> Codes:
@@ -43,6 +44,14 @@ class Codes(Sequence[Any]):
         number = np.empty(len(values), dtype=np.intp)
         number[order] = np.arange(len(order))
         return cls(number[numbers], [values[old] for old in order.tolist()])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Codes]) -> Codes:
+        """The concatenation of codes."""
+        distinct = Codes.of([value for part in parts for value in part.values])
+        starts = np.cumsum([0, *(len(part.values) for part in parts)])
+        numbers = [distinct.numbers[start + part.numbers] for start, part in zip(starts, parts, strict=False)]
+        return cls(np.concatenate(numbers), distinct.values)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -65,10 +74,9 @@ class Codes(Sequence[Any]):
 
     def mapped(self, function: Callable[[Any], Any]) -> Codes:
         """Codes of the results of a function, which may be equal for several values."""
-        numbering = Numbering()
-        number = numbering.numbers([*map(function, self.values)])
-        merged = len(numbering.values) < len(self.values)
-        return Codes(number[self.numbers] if merged else self.numbers, numbering.values)
+        results = Codes.of([*map(function, self.values)])
+        merged = len(results.values) < len(self.values)
+        return Codes(results.numbers[self.numbers] if merged else self.numbers, results.values)
 
     def where(self, test: Callable[[Any], bool]) -> Flags:
         """Which units have a value that passes a test."""
@@ -96,21 +104,22 @@ class Codes(Sequence[Any]):
         return np.isin(self.numbers * width + other.numbers, wanted)
 
 
-class Numbering:
-    """Numbers distinct values in the order in which they first appear."""
+class GrowingCodes:
+    """Codes that are read in batches: each distinct value is kept once."""
 
     def __init__(self) -> None:
-        self._numbers = _NumberOf()
+        self._number_of, self._numbers = _NumberOf(), [np.zeros(0, dtype=np.intp)]
 
-    @property
-    def values(self) -> list[Any]:
-        """The distinct values so far."""
-        return [key[1] if type(key) is tuple else key.cell if type(key) is _Unlike else key for key in self._numbers]
-
-    def numbers(self, cells: Sequence[Any]) -> Indices:
-        """The number of each cell; a new value gets the next number."""
+    def add(self, cells: Sequence[Any]) -> None:
+        """Add the next cells; a new value gets the next number."""
         keys = cells if {*map(type, cells)} <= {str, int} else map(_key, cells)
-        return np.fromiter(map(self._numbers.__getitem__, keys), np.intp, len(cells))
+        self._numbers.append(np.fromiter(map(self._number_of.__getitem__, keys), np.intp, len(cells)))
+
+    def column(self) -> Codes:
+        """The whole column."""
+        keys = self._number_of
+        values = [key[1] if type(key) is tuple else key.cell if type(key) is _Unlike else key for key in keys]
+        return Codes(np.concatenate(self._numbers), values)
 
 
 class _NumberOf(dict[Any, int]):

@@ -6,14 +6,14 @@ import enum
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, literal, shown
-from demur.facts.codes import Codes, Numbering
+from demur.facts.codes import Codes
 from demur.types import Flags, Floats, Indices
 
 
@@ -38,68 +38,27 @@ class State(enum.IntEnum):
     OTHER = 3
 
 
-_EXACT = 2.0**53
+EXACT = 2.0**53  # below this, every integer is a double
 _LARGEST_SHOWN = 2.0**63  # as an integer
 _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
 
 
-class OtherCells(Mapping[int, object]):
-    """The cells of a column that are neither numbers nor null, by unit; `units` are in ascending order."""
-
-    __slots__ = ("codes", "units")
-
-    def __init__(self, units: Indices, codes: Codes) -> None:
-        self.units, self.codes = units, codes
-
-    @classmethod
-    def none(cls) -> OtherCells:
-        """No such cell."""
-        return cls(np.zeros(0, dtype=np.intp), Codes.of([]))
-
-    def __getitem__(self, unit: int) -> object:
-        position = int(np.searchsorted(self.units, unit))
-        if position == len(self.units) or self.units[position] != unit:
-            raise KeyError(unit)
-        return self.codes[position]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.units.tolist())
-
-    def __len__(self) -> int:
-        return len(self.units)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-    def where(self, test: Callable[[Any], bool]) -> Indices:
-        """The units whose cell passes a test."""
-        return self.units[self.codes.where(test)]
-
-    def take(self, order: Indices, count: int) -> OtherCells:
-        """The same cells of a column of `count` units in another order."""
-        if not len(self):
-            return self
-        position = np.full(count, -1, dtype=np.intp)
-        position[self.units] = np.arange(len(self))
-        moved = position[order]
-        units = np.flatnonzero(moved >= 0)
-        return OtherCells(units, self.codes.take(moved[units]))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One value per unit: `values` where `state` is NUMBER, `other` where it is neither number nor null.
+    """One value per unit: `values` where `state` is NUMBER, `other` where it is OTHER, neither number nor null.
+
+    `other` is None in all other units, and as a whole if there is no such cell.
 
     >>> column = Column.of([2, None, MISSING, "llm", True])
     >>> [State(s).name for s in column.state]
     ['NUMBER', 'NULL', 'MISSING', 'OTHER', 'OTHER']
-    >>> column.other
-    {3: 'llm', 4: True}
+    >>> [*column.other]
+    [None, None, None, 'llm', True]
     """
 
     values: Floats
     state: NDArray[np.uint8]
-    other: OtherCells = field(default_factory=OtherCells.none)
+    other: Codes | None = None
 
     @classmethod
     def of(cls, raw: Sequence[object]) -> Column:
@@ -114,11 +73,15 @@ class Column:
         except OverflowError:
             values[numbers] = [_as_double(raw[i]) for i in numbers]
         # An integer that no double represents is not used as a number: rounded, it could equal another.
-        for index in np.flatnonzero(np.abs(values) >= _EXACT).tolist():
+        for index in np.flatnonzero(np.abs(values) >= EXACT).tolist():
             if type(raw[index]) is int and (math.isinf(values[index]) or int(values[index]) != raw[index]):
                 state[index], values[index] = State.OTHER, np.nan
         units = np.flatnonzero(state == State.OTHER)
-        return cls(values, state, OtherCells(units, Codes.of([raw[unit] for unit in units.tolist()])))
+        if not units.size:
+            return cls(values, state)
+        other, value_of = Codes.of([raw[unit] for unit in units.tolist()]), np.zeros(len(raw), dtype=np.intp)
+        value_of[units] = other.numbers + 1
+        return cls(values, state, Codes.numbered(value_of, [None, *other.values]))
 
     @classmethod
     def none(cls) -> Column:
@@ -128,17 +91,16 @@ class Column:
     @classmethod
     def of_codes(cls, codes: Codes) -> Column:
         """A column of the values of codes."""
-        return cls.of([*codes.values]).spread(codes)
+        return cls.of([*codes.values]).take(codes.numbers)
 
     @classmethod
     def joined(cls, parts: Sequence[Column]) -> Column:
         """The concatenation of columns."""
         values, state = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "state"))
-        starts = np.cumsum([0, *(len(part) for part in parts)])
-        numbering = Numbering()
-        numbers = [numbering.numbers(part.other.codes.values)[part.other.codes.numbers] for part in parts]
-        units = np.concatenate([part.other.units + start for part, start in zip(parts, starts, strict=False)])
-        return cls(values, state, OtherCells(units, Codes(np.concatenate(numbers), numbering.values)))
+        if all(part.other is None for part in parts):
+            return cls(values, state)
+        none = Codes(np.zeros(max(map(len, parts)), dtype=np.intp), [None])
+        return cls(values, state, Codes.joined([part.other or none[: len(part)] for part in parts]))
 
     @classmethod
     def from_sequence(cls, values: Any) -> Column:
@@ -147,7 +109,7 @@ class Column:
         if isinstance(raw, list):
             return cls.of(raw)
         numbers = raw.astype(np.float64)
-        if raw.dtype.kind in "iu" and (np.abs(numbers) >= _EXACT).any():
+        if raw.dtype.kind in "iu" and (np.abs(numbers) >= EXACT).any():
             return cls.of(raw.tolist())
         return cls(numbers, np.full(len(raw), State.NUMBER, dtype=np.uint8))
 
@@ -163,9 +125,12 @@ class Column:
 
     def cell(self, index: int) -> object:
         """The value of a cell as it was read: a number, None, MISSING, or anything else."""
-        number = float(self.values[index])
-        as_number = int(number) if number.is_integer() and abs(number) < _LARGEST_SHOWN else number
-        return (MISSING, None, as_number, self.other.get(index))[self.state[index]]
+        if self.state[index] == State.NUMBER:
+            number = float(self.values[index])
+            return int(number) if number.is_integer() and abs(number) < _LARGEST_SHOWN else number
+        if self.state[index] == State.OTHER and self.other is not None:
+            return self.other[index]
+        return None if self.state[index] == State.NULL else MISSING
 
     def usable(self) -> Flags:
         """Which cells are finite numbers."""
@@ -180,6 +145,20 @@ class Column:
         """Which cells are null or NaN."""
         return np.asarray(self.is_(State.NULL) | (self.is_(State.NUMBER) & np.isnan(self.values)))
 
+    def is_other(self, test: Callable[[Any], bool]) -> Flags:
+        """Which cells are neither number nor null, and pass a test."""
+        if self.other is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.is_(State.OTHER) & self.other.where(test))
+
+    def is_flag(self) -> Flags:
+        """Which cells are true, false, 1 or 0."""
+        return self.within(0, 1, whole=True) | self.is_other(lambda value: isinstance(value, bool))
+
+    def is_true(self) -> Flags:
+        """Which cells are true or 1."""
+        return np.asarray((self.values == 1) | self.is_other(lambda value: value is True))
+
     def refuse(self, bad: Flags, name: str, expected: str, unit_name: Callable[[int], str]) -> None:
         """Raise an error that names the first bad cell, if there is one, and counts the others."""
         units = np.flatnonzero(bad)
@@ -189,25 +168,16 @@ class Column:
             raise UserError(and_more(text, units.size))
 
     def take(self, order: Indices) -> Column:
-        """The same cells in another order."""
-        return Column(self.values[order], self.state[order], self.other.take(order, len(self)))
-
-    def spread(self, codes: Codes) -> Column:
-        """A column with a cell per unit of `codes`, if this one has a cell per distinct value of `codes`."""
-        number = np.full(len(self), -1, dtype=np.intp)
-        number[self.other.units] = self.other.codes.numbers
-        units = np.flatnonzero(self.is_(State.OTHER)[codes.numbers])
-        other = OtherCells(units, Codes.numbered(number[codes.numbers[units]], self.other.codes.values))
-        return Column(self.values[codes.numbers], self.state[codes.numbers], other)
+        """The cells of these units; one of them may be taken several times."""
+        return Column(self.values[order], self.state[order], None if self.other is None else self.other.take(order))
 
     def changed(self, function: Callable[[Any], Any]) -> Column:
         """The column with a function applied to every cell that is neither number nor null."""
-        if not self.other:
+        if self.other is None:
             return self
-        results = Column.of_codes(self.other.codes.mapped(function))
-        values, state = self.values.copy(), self.state.copy()
-        values[self.other.units], state[self.other.units] = results.values, results.state
-        return Column(values, state, OtherCells(self.other.units[results.other.units], results.other.codes))
+        results, is_other = Column.of_codes(self.other.mapped(function)), self.is_(State.OTHER)
+        values = np.where(is_other, results.values, self.values)
+        return Column(values, np.where(is_other, results.state, self.state), results.other)
 
 
 def wrong_value(value: object, expected: str) -> str:
@@ -248,6 +218,11 @@ def written_number(text: str) -> float | None:
         return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
         return None
+
+
+def is_null(value: object) -> bool:
+    """Whether a cell is null or NaN; in a loss, a prediction or a label, that is an abstention."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def plain_values(values: Any) -> list[Any] | NDArray[Any]:

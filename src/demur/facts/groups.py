@@ -57,7 +57,7 @@ class GroupColumn:
 
     def grouping(self, cells: Sequence[Any]) -> Grouping:
         """The group of each unit, from the cells of the column; units without a label are the group `(none)`."""
-        labels = Codes.of(cells).mapped(self._cut if self.cuts else self._label)
+        labels = Codes.of(cells).mapped(self._level)
         levels = self.ordered(labels.values)
         index = np.array([levels.index(label) for label in labels.values], np.intp)
         return Grouping(levels, index[labels.numbers], self)
@@ -72,10 +72,13 @@ class GroupColumn:
     def _intervals(self) -> list[str]:
         return [f"[{low},{high})" for low, high in pairwise(self._written)]
 
-    def _label(self, cell: Any) -> str:
-        if _is_missing(cell):
-            return NONE
+    def _level(self, cell: Any) -> str:
         number = written_number(cell) if isinstance(cell, str) else cell
+        if cell is None or cell is MISSING or cell == "" or (isinstance(number, float) and math.isnan(number)):
+            return NONE
+        return self._interval(cell, number) if self.cuts else self._label(cell, number)
+
+    def _label(self, cell: Any, number: Any) -> str:
         if isinstance(number, float) and not number.is_integer():
             raise UserError(
                 f"{shown(self.name)} holds the number {shown(str(cell))}: cut it, such as {shown(self.name)}:18,40,65"
@@ -88,19 +91,11 @@ class GroupColumn:
             raise UserError(f"{shown(self.name)} {literal(cell)}, expected a label: a text without spaces around it")
         return label
 
-    def _cut(self, cell: Any) -> str:
-        if _is_missing(cell):
-            return NONE
-        number = written_number(cell) if isinstance(cell, str) else cell
+    def _interval(self, cell: Any, number: Any) -> str:
         if isinstance(number, bool) or not isinstance(number, (int, float)):
             raise UserError(f"{shown(self.name)} {literal(cell)}, expected a number, as it is cut")
         index = int(np.searchsorted(self.cuts, number, side="right"))
         return self._intervals[index - 1] if 0 < index < len(self.cuts) else OTHER
-
-
-def _is_missing(cell: Any) -> bool:
-    number = written_number(cell) if isinstance(cell, str) else cell
-    return cell is None or cell is MISSING or cell == "" or (isinstance(number, float) and math.isnan(number))
 
 
 def by_size(level: str) -> tuple[bool, float, str]:

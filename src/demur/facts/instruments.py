@@ -53,6 +53,13 @@ class Instrument:
         return f"an integer {self.minimum}–{self.maximum}"
 
 
+def score_bounds(instrument: Instrument | None) -> tuple[int, int, str]:
+    """The lowest and the highest score, and the expected score in words; without an instrument, any integer."""
+    if instrument is None:
+        return -_LARGEST_SCORE, _LARGEST_SCORE, "an integer"
+    return instrument.minimum, instrument.maximum, instrument.score
+
+
 _PHQ8_ITEMS = ("NoInterest", "Depressed", "Sleep", "Tired", "Appetite", "Failure", "Concentrating", "Moving")
 
 PHQ8 = Instrument("PHQ-8", _PHQ8_ITEMS, 0, 3)

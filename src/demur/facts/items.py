@@ -17,8 +17,7 @@ from demur.facts.ids import ClusterId, ranked, sorted_ids
 from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
 from demur.facts.paths import SignalColumns
-from demur.facts.raw_units import FailedUnits, RawUnits, Repeats
-from demur.facts.unit_checks import check_complete, check_values
+from demur.facts.raw_units import FailedUnits, RawUnits, Repeats, check_complete, check_values
 from demur.types import Flags, Indices, Integers
 
 

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, OtherCells
+from demur.facts.columns import EXACT, Column, is_null
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
 COLUMN = "column "  # the start of the definition of a column of losses
 _MOST_DIGITS = 9
-_EXACT = 2.0**53
 _PART = 1 << 16  # numbers that are tested at once; the first part that fails ends the test
 
 
@@ -143,28 +142,14 @@ def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column
 def _numbered(codes: Codes, number: dict[str, int]) -> Column:
     """The index of each text; cells that are neither texts nor abstentions stay as they are, for the error message."""
     column = Column.of([number[value] if isinstance(value, str) else _no_label(value) for value in codes.values])
-    units = column.other.units
-    other = OtherCells(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
-    return replace(column, other=other).spread(codes)
+    if column.other is not None:
+        column = replace(column, other=column.other.mapped(lambda listed: listed and listed[0]))
+    return column.take(codes.numbers)
 
 
 def _no_label(cell: Any) -> Any:
     """An abstention unchanged; anything else in a list, so that a column does not take it for a number."""
-    return cell if cell is None or (isinstance(cell, float) and math.isnan(cell)) else [cell]
-
-
-def flags_of(column: Column) -> Flags:
-    """Which cells are true or 1; `is_flag` tells which cells are valid."""
-    flags = column.values == 1
-    flags[column.other.where(lambda value: value is True)] = True
-    return np.asarray(flags)
-
-
-def is_flag(column: Column) -> Flags:
-    """Which cells are true, false, 1 or 0."""
-    good = column.within(0, 1, whole=True)
-    good[column.other.where(lambda value: isinstance(value, bool))] = True
-    return good
+    return cell if is_null(cell) else [cell]
 
 
 def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
@@ -173,7 +158,7 @@ def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
     parts = [np.array([low, high]), *(values[start : start + _PART] for start in range(0, len(values), _PART))]
     for digits in range(_MOST_DIGITS + 1):
         scale = 10.0**digits
-        if np.rint(largest * scale) >= _EXACT:
+        if np.rint(largest * scale) >= EXACT:
             return None
         # Dividing the integer gives the same double as parsing the decimal.
         if all(np.array_equal(np.rint(part * scale) / scale, part) for part in parts):

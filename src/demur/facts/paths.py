@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,20 +64,18 @@ class SignalColumns(Mapping[str, Column]):
     @property
     def members(self) -> list[str]:
         """The paths to the members of the first object of each signal."""
-        firsts = ((name, next(iter(column.other.values()), None)) for name, column in self._columns.items())
+        objects = ((name, column.other.values) for name, column in self._columns.items() if column.other is not None)
+        firsts = ((name, next((cell for cell in cells if cell is not None), None)) for name, cells in objects)
         return [path for name, first in firsts for path in _members(first, name)]
 
     def _at_path(self, name: str) -> Column | None:
         """The column at a path, if any unit has a value there."""
         starts = [start for start in self._columns if name.startswith(f"{start}.")]
         for start in sorted(starts, key=len, reverse=True):
-            column, rest = self._columns[start], name[len(start) + 1 :]
-            cells: list[Any] = [MISSING] * len(column)
-            for unit, cell in column.other.items():
-                cells[unit] = at_path(cell, rest)
-            found = Column.of(cells)
-            if np.any(found.state != State.MISSING):
-                return found
+            cells, rest = self._columns[start].other, name[len(start) + 1 :]
+            column = None if cells is None else Column.of_codes(cells.mapped(partial(at_path, path=rest)))
+            if column is not None and np.any(column.state != State.MISSING):
+                return column
         return None
 
 

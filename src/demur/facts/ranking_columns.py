@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, count
 from operator import and_, sub
 from typing import Any
@@ -11,18 +12,22 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.facts.columns import check_lengths
+from demur.facts.codes import GrowingCodes
+from demur.facts.columns import check_lengths, plain
 from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
-from demur.facts.ranking_checks import (
+from demur.facts.rankings import (
     MOST_DIGITS,
+    Grades,
+    Query,
+    Rankings,
     by_number,
     check_kinds,
     checked_prob,
     checked_scores,
     fold_name,
+    query_name,
     relevant_grades,
 )
-from demur.facts.rankings import Grades, Query, Rankings, query_name
 from demur.types import Integers
 
 Columns = Mapping[str, Sequence[Any]]  # by field of Query, without the optional fields that no query has
@@ -91,14 +96,11 @@ def rankings_from(queries: Iterable[Query]) -> Rankings:
 
 
 class RankingsBuilder:
-    """Collects queries in columns, and sorts them at the end.
-
-    `codes` numbers the posts, criteria and folds in order of appearance.
-    """
+    """Collects queries in columns, and sorts them at the end."""
 
     def __init__(self) -> None:
-        self.codes: dict[str, dict[Any, int]] = {"post": {}, "criterion": {}, "fold": {}}
-        self.whole = {name: array("q") for name in (*self.codes, *_PER_QUERY, "hit_count", "hit_index")}
+        self.codes = {name: GrowingCodes() for name in ("post", "criterion", "fold")}
+        self.whole = {name: array("q") for name in (*_PER_QUERY, "hit_count", "hit_index")}
         self.real = {name: array("d") for name in ("scores", "prob")}
         self.grades = {name: array("q") for name in _GRADED}
         self.gold_ids: list[Any] = []
@@ -131,8 +133,8 @@ class RankingsBuilder:
         grades = _checked(given, relevant_grades, "gold", "grades") if "grades" in given else []
         gold = [judged.keys() for judged in grades] if grades else gold
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
-        self._add_codes("post", given["post"])
-        self._add_codes("criterion", given["criterion"])
+        for name in ("post", "criterion"):
+            self.codes[name].add([*map(plain, given[name])])
         whole["gold_count"].extend(map(len, gold))
         self.gold_ids.extend(chain.from_iterable(gold))
         whole["candidates"].extend(map(len, given["ranked"]))
@@ -150,7 +152,7 @@ class RankingsBuilder:
         if grades:
             self._add_grades(grades, given, hits)
         if "fold" in given:
-            self._add_codes("fold", _checked(given, fold_name, "fold"))
+            self.codes["fold"].add(_checked(given, fold_name, "fold"))
 
     def _add_grades(self, grades: Sequence[Mapping[Any, int]], given: Columns, hits: Sequence[Sequence[int]]) -> None:
         selected = given.get("selected", [()] * len(hits))
@@ -159,15 +161,9 @@ class RankingsBuilder:
             self.grades["hit"].extend(judged[ids[index]] for index in indices)
             self.grades["selected"].extend(judged[name] for name in chosen if name in judged)
 
-    def _add_codes(self, name: str, values: Sequence[Any]) -> None:
-        codes = self.codes[name]
-        for value in dict.fromkeys(values):
-            codes.setdefault(value, len(codes))
-        self.whole[name].extend(map(codes.__getitem__, values))
-
     def _check_ragged(self, given: Columns) -> None:
         """Refuse an optional field that some queries have and others lack."""
-        if not self.whole["post"]:
+        if not self.whole["candidates"]:
             self._optional = {*OPTIONAL} & given.keys()
         for name in OPTIONAL:
             lacking = next((query for query, value in enumerate(given.get(name, ())) if value is None), None)
@@ -183,41 +179,48 @@ class RankingsBuilder:
         With `text_ids` the posts are texts, as in CSV, and become numbers if all of them are integers.
         """
         self._settle()
-        if not self.whole["post"]:
+        if not self.whole["candidates"]:
             raise UserError("there are no queries: nothing can be evaluated")
-        if text_ids:
-            self.codes["post"] = as_numbers(self.codes["post"])
-        posts, criteria = (sorted_ids(checked_ids(self.codes[name], name)) for name in ("post", "criterion"))
-        folds = sorted(self.codes["fold"], key=by_number)
-        columns: dict[str, Any] = {
-            name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values
-        }
-        for name, names in (("post", posts), ("criterion", criteria), ("fold", folds)):
-            if name in columns:
-                index_of = {value: index for index, value in enumerate(names)}
-                columns[name] = np.array([index_of[value] for value in self.codes[name]], np.int64)[columns[name]]
+        names, columns = self._sorted_names(text_ids=text_ids)
         order = np.lexsort((columns["criterion"], columns["post"]))
+        columns |= {name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values}
         lengths, golds = columns["candidates"], columns["gold_count"]
-        ordered = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
+        ordered = {name: columns[name][order] for name in (*self.codes, *_PER_QUERY) if name in columns}
         same = (np.diff(ordered["post"]) == 0) & (np.diff(ordered["criterion"]) == 0)
         if same.any():
             query = int(np.argmax(same))
-            name = query_name(posts[ordered["post"][query]], criteria[ordered["criterion"][query]])
+            name = query_name(*(names[name][ordered[name][query]] for name in ("post", "criterion")))
             raise UserError(f"{name}: the query appears twice")
+        hit_rank = (np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)]
         return Rankings(
-            post_ids=posts,
-            criteria=tuple(map(str, criteria)),
+            post_ids=names["post"],
+            criteria=tuple(map(str, names["criterion"])),
             **ordered,
             gold_ids=np.fromiter(self.gold_ids, object, len(self.gold_ids))[_runs(golds, order)],
             hit_query=np.repeat(np.arange(len(order)), columns["hit_count"][order]),
-            hit_rank=(np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)],
+            hit_rank=hit_rank,
             scores=np.array(self.real["scores"])[_runs(lengths, order)] if "scores" in self._optional else None,
             prob=np.array(self.real["prob"])[order] if "prob" in self._optional else None,
-            folds=tuple(folds),
-            grades=self._graded(order),
+            folds=names["fold"],
+            grades=self._graded(order, hit_rank),
         )
 
-    def _graded(self, order: Integers) -> Grades | None:
+    def _sorted_names(self, *, text_ids: bool) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
+        """The posts, criteria and folds in their order, and the index of each query's own; no index without folds."""
+        codes = {name: growing.column() for name, growing in self.codes.items()}
+        if text_ids:
+            codes["post"] = replace(codes["post"], values=as_numbers(codes["post"].values))
+        names: dict[str, tuple[Any, ...]] = {
+            name: sorted_ids(checked_ids(codes[name].values, name)) for name in ("post", "criterion")
+        }
+        names["fold"] = tuple(sorted(codes["fold"].values, key=by_number))
+        columns = {}
+        for name in (name for name, values in names.items() if values):
+            index_of = {value: index for index, value in enumerate(names[name])}
+            columns[name] = np.array([index_of[value] for value in codes[name].values])[codes[name].numbers]
+        return names, columns
+
+    def _graded(self, order: Integers, hit_rank: Integers) -> Grades | None:
         """The grades in the order of the queries; None if all of them are 1."""
         if not any(grade != 1 for grade in self.grades["gold"]):
             return None
@@ -226,14 +229,13 @@ class RankingsBuilder:
             counts = np.array(self.whole[counted] or [0] * len(order), np.int64)
             columns[name] = np.array(self.grades[name], np.int64)[_runs(counts, order)]
             columns[f"{name}_query"] = np.repeat(np.arange(len(order)), counts[order])
-        ranks = np.array(self.whole["hit_index"], np.int64) + 1
-        return Grades(**columns, hit_rank=ranks[_runs(np.array(self.whole["hit_count"], np.int64), order)])
+        return Grades(**columns, hit_rank=hit_rank)
 
 
-def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
+def as_numbers(posts: Collection[ClusterId]) -> list[ClusterId]:
     """Posts as integers if all of them are canonical integers, and otherwise unchanged."""
     integers = as_integers(posts, MOST_DIGITS)
-    return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
+    return [*posts] if integers is None else [*integers]
 
 
 def _checked(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:

@@ -12,11 +12,11 @@ import numpy as np
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column, State
 from demur.facts.ids import ClusterId
+from demur.facts.instruments import score_bounds
 from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn
 from demur.types import Flags, Indices
 
-_SCORES = (-(2.0**31), 2.0**31)
 Unit = tuple[ClusterId, str]
 
 
@@ -101,8 +101,7 @@ def _losses(values: Column, answered: Flags, like: Items) -> Any:
 def _predicted(rated: Items, values: Column, answered: Flags) -> Items:
     """The facts with predictions, which are scores of the instrument or labels."""
     if rated.labels is None:
-        scale = rated.instrument
-        low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
+        low, high, score = score_bounds(rated.instrument)
         wrong = answered & ~values.within(low, high, whole=True)
         values.refuse(wrong, "prediction", f"{score} or null", rated.place)
         return replace(rated, answer=np.where(answered, values.values, 0).astype(np.int64))

@@ -144,6 +144,18 @@ class Part:
         return part
 
     @classmethod
+    def parsed(cls, content: Any) -> Self:
+        """As `model_validate`, but the first mistake is a `UserError` of one line."""
+        from pydantic import ValidationError  # noqa: PLC0415
+
+        from demur.files.strict_reading import one_line  # noqa: PLC0415
+
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            raise UserError(one_line(error)) from None
+
+    @classmethod
     def of_checked(cls, members: Mapping[str, Any]) -> Self:
         """The part with members that have been checked one by one."""
         part = object.__new__(cls)

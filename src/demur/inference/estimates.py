@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, overload
 
 from demur.errors import UserError, unknown
-from demur.facts.frames import frame_of
-from demur.facts.tabular import Tabular
+from demur.facts.frames import Tabular, frame_of
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import Interval, interval
 from demur.inference.key import KEY_COLUMNS, Group, Key

@@ -15,8 +15,8 @@ from demur.confidences.grading import grade, grade_units
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import check_probabilities
 from demur.errors import UserError, registered
+from demur.facts.frames import Tabular
 from demur.facts.items import Items
-from demur.facts.tabular import Tabular
 from demur.inference.draws import signs
 from demur.inference.estimates import Estimates
 from demur.inference.intervals import quantiles

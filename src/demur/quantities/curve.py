@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.facts.frames import Tabular
 from demur.facts.items import summed
-from demur.facts.tabular import Tabular
 from demur.quantities.coverage import Coverage
 from demur.quantities.exact import RANKS, cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
 from demur.quantities.graded import Graded

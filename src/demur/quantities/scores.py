@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from demur.facts.tabular import Tabular
+from demur.facts.frames import Tabular
 from demur.quantities.curve import Curve
 from demur.quantities.registry import Measure, canonical, default_measures
 

@@ -1,6 +1,5 @@
 """Cells of long tables: as they are written, and as the values they stand for."""
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, State, written_number
+from demur.facts.columns import EXACT, Column, State, is_null, written_number
 from demur.facts.ids import as_integers, checked_ids
 from demur.read.gather import Columns
 from demur.read.tables import FileTable
@@ -21,7 +20,6 @@ _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_EXACT = 2.0**53
 _BOOLS = {"true": True, "false": False}
 _CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat", "answer")
 _ANSWERS = ("truth", "prediction")
@@ -72,16 +70,16 @@ class Cells:
 
     def flags(self, name: str) -> Codes:
         """A column of true and false, however they are written."""
-        return self.codes(name).mapped(lambda cell: _flag(self.value(cell)) if self.as_text else cell)
+        return self.codes(name).mapped(lambda cell: as_flag(self.value(cell)) if self.as_text else cell)
 
     def numbers(self, name: str) -> Column:
         """A column of numbers, in which true is 1 and false is 0."""
-        return self.column(name).changed(lambda cell: _as_number(_flag(cell) if self.as_text else cell))
+        return self.column(name).changed(lambda cell: _as_number(as_flag(cell) if self.as_text else cell))
 
     def labels(self, name: str) -> Codes:
         """A column of texts as they are written, with true and false as texts; an abstention stays null or NaN."""
         codes = self.codes(name)
-        return codes.mapped(lambda cell: value if _abstains(value := self.value(cell)) else _as_label(cell))
+        return codes.mapped(lambda cell: value if is_null(value := self.value(cell)) else _as_label(cell))
 
 
 def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[str] = ()) -> Cells:
@@ -89,7 +87,9 @@ def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[s
 
     The columns `labels` are not parsed.
     """
-    value: Callable[[Any], Any] = partial(_value, decimal_comma=table.decimal_comma) if table.text_only else _unchanged
+    value: Callable[[Any], Any] = (
+        partial(text_value, decimal_comma=table.decimal_comma) if table.text_only else _unchanged
+    )
     as_column = partial(_column, value=value) if table.text_only else Column.of
     coded, answers = ({mapped.get(role, role) for role in roles} for roles in (_CODED, _ANSWERS))
     values = table.columns(coded.union(labels), as_column)
@@ -102,7 +102,7 @@ def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[s
 def _column(cells: list[str], value: Callable[[str], Any]) -> Column:
     """A column of texts, converted to numbers at once where possible, and one by one otherwise."""
     numbers = _numbers(cells)
-    if numbers is None or (np.abs(numbers) >= _EXACT).any():
+    if numbers is None or (np.abs(numbers) >= EXACT).any():
         return Column.of([*map(value, cells)])
     filled = np.fromiter(map(bool, cells), bool, len(cells))
     return Column(numbers, np.where(filled, State.NUMBER, State.NULL).astype(np.uint8))
@@ -119,7 +119,8 @@ def _numbers(cells: list[str]) -> Floats | None:
         return None
 
 
-def _value(cell: str, *, decimal_comma: bool) -> float | str | None:
+def text_value(cell: str, *, decimal_comma: bool) -> float | str | None:
+    """The number that a text spells, or else the text; None if it is empty."""
     if not cell:
         return None
     if _INTEGER.fullmatch(cell):
@@ -134,7 +135,8 @@ def _unchanged(cell: Any) -> Any:
     return cell
 
 
-def _flag(cell: Any) -> Any:
+def as_flag(cell: Any) -> Any:
+    """The truth value that a text spells, and any other cell unchanged."""
     return _BOOLS.get(cell.lower(), cell) if isinstance(cell, str) else cell
 
 
@@ -144,7 +146,3 @@ def _as_number(cell: Any) -> Any:
 
 def _as_label(cell: Any) -> Any:
     return str(cell).lower() if type(cell) is bool else cell
-
-
-def _abstains(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -142,9 +142,9 @@ class _InputReading:
         given = {"mode": self.mode, "experiment": self.experiment, "columns": self.columns or None}
         names = [name for name, value in given.items() if value is not None]
         names += ["instrument"] if self.instrument != BY_ITEMS else []
-        if names or self.options.names:
-            listed = ", ".join([*names, *([self.options.names] if self.options.names else [])])
-            raise UserError(f"{who} no use for {listed}")
+        names += [self.options.names] if self.options.names else []
+        if names:
+            raise UserError(f"{who} no use for {', '.join(names)}")
         return items
 
 

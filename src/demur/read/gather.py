@@ -4,12 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from demur.errors import UserError
-from demur.facts.codes import Codes, Numbering
+from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, Column
-from demur.types import Indices
 
 MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memory
 _BATCH = 10_000
@@ -28,21 +25,6 @@ class Growing(Protocol[T_co]):
 
     def column(self) -> T_co:
         """The whole column."""
-
-
-class GrowingCodes:
-    """A column of names, each distinct one kept once."""
-
-    def __init__(self) -> None:
-        self._numbering, self._numbers = Numbering(), list[Indices]()
-
-    def add(self, cells: list[Any]) -> None:
-        """Add the next names."""
-        self._numbers.append(self._numbering.numbers(cells))
-
-    def column(self) -> Codes:
-        """The whole column."""
-        return Codes(np.concatenate(self._numbers), self._numbering.values)
 
 
 class GrowingColumn:

@@ -6,9 +6,8 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING
 from demur.facts.groups import GroupColumn, Grouping
@@ -96,12 +95,9 @@ class GroupFile:
             named = "item" in cells.values
             items = cells.codes("item").mapped(str) if named else [None] * len(clusters)
             keys = [*zip(clusters, items, strict=True)]
-            seen: set[Any] = set()
-            for cluster, item in keys:
-                if (cluster, item) in seen:
-                    unit = shown(cluster) if item is None else f"{shown(cluster)}, {shown(item)}"
-                    raise UserError(f"cluster {unit}: given more than once")
-                seen.add((cluster, item))
+            if twice := repeated(keys):
+                unit = ", ".join(shown(name) for name in twice[0] if name is not None)
+                raise UserError(f"cluster {unit}: given more than once")
             file = cls(str(path) if isinstance(path, (str, Path)) else None, keys, cells)
             if not file.columns:
                 raise UserError("there is no column of labels beside cluster and item")

@@ -1,21 +1,32 @@
-"""Guesses about a table whose columns were not mapped: roles, loss and confidence, and questions where several fit.
+"""What a guess about a table is made of: what the user specified, candidates for the roles, and open questions.
 
 Nothing is guessed silently: guesses are reported and recorded, and a question comes with the options that answer it.
 """
 
-import os.path
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 from demur.errors import shown
+from demur.facts.columns import MISSING
 from demur.facts.instruments import BY_ITEMS
-from demur.facts.items import Items
-from demur.read.files import located_in, named_input
-from demur.read.foreign import check_foreign
-from demur.read.tables import format_of
-from demur.summaries.mark import is_summary
+from demur.read.cells import as_flag, text_value
+from demur.read.tables import FileTable
+
+# Names that other tools give to the columns of each role, the likeliest first; in lower case, with _ between words.
+NAMES = {
+    "cluster": ("participant", "patient", "subject", "user", "document", "doc", "conversation", "session"),
+    "item": ("question_id", "example_id", "sample_id", "item_id", "qid", "id", "question"),
+    "system": ("model", "model_name", "system_name"),
+    "truth": ("y_true", "gold", "ground_truth", "target", "label", "labels", "reference", "expected"),
+    "prediction": ("y_pred", "prediction", "predicted", "pred", "predictions", "predicted_label", "answer"),
+    "score": ("correct", "is_correct", "exact_match", "acc", "accuracy", "passed"),
+}
+CONFIDENCES = ("confidence", "conf", "probability", "proba", "prob", "max_prob", "max_proba", "certainty", "score")
+LOWER_IS_SURER = ("entropy", "uncertainty", "perplexity", "variance", "std", "nll")
+INDEXES = ("", "index", "level_0", "row")  # row numbers; pandas writes them without a name, or as Unnamed: 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +78,91 @@ def ranked_by(signal: str) -> str:
     return f"answers are ranked by {shown(signal)}, the one numeric signal"
 
 
-def guess_inputs(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
-    """The guesses about several inputs of `read_inputs`, each after the name that messages call the input by.
+def plain_name(name: str) -> str:
+    """A column's name in lower case, with _ between its words, as the lists of names have it.
 
-    The guess is None for a run file, a pipe, a summary, and facts that are read already.
+    >>> plain_name("Participant ID"), plain_name("isCorrect"), plain_name("Unnamed: 0")
+    ('participant_id', 'is_correct', '')
     """
-    named = [*map(named_input, inputs)]
-    for _, data in named:
-        if isinstance(data, (str, Path)):
-            check_foreign(data)
-    guesses = []
-    for name, data in named:
-        with located_in(name, data):
-            where = str(data) if isinstance(data, (str, Path)) else "" if name is None else shown(name)
-            guesses.append((where, _guessed(data, given) if _is_table(data) else None))
-    return guesses
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).casefold()
+    return re.sub(r"^unnamed_\d+$", "", "_".join(re.findall(r"\w+", words)).strip("_"))
 
 
-def _is_table(data: object) -> bool:
-    if not isinstance(data, (str, Path)):
-        return not isinstance(data, Items)
-    is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
-    return format_of(data) is not None and not is_pipe and not is_summary(data)
+@dataclass(frozen=True)
+class Candidate:
+    """A column, with the tests that say which roles it can play."""
+
+    name: str
+    values: Sequence[Any]
+
+    @classmethod
+    def of(cls, name: str, cells: Iterable[Any], table: FileTable) -> Self:
+        """A column of these cells; those of a table of texts are parsed."""
+        return cls(name, [cell_value(cell, table) for cell in cells])
+
+    @cached_property
+    def filled(self) -> list[Any]:
+        """The values that are not missing."""
+        return [value for value in self.values if value is not None]
+
+    @cached_property
+    def kinds(self) -> set[type]:
+        """The types of its values."""
+        return {*map(type, self.filled)}
+
+    @property
+    def is_number(self) -> bool:
+        """Whether all values are numbers, and none is a truth value."""
+        return bool(self.kinds) and self.kinds <= {int, float}
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether all values are true or false, or 1 or 0."""
+        return bool(self.kinds) and self.kinds <= {int, float, bool} and {*self.filled} <= {0, 1}
+
+    @property
+    def is_id(self) -> bool:
+        """Whether it has a name or an integer in every row."""
+        return len(self.filled) == len(self.values) and self.kinds in ({int}, {str})
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the reader would treat its values as texts, not as numbers."""
+        return bool(self.kinds & {str, bool})
+
+    def is_called(self, role: str) -> bool:
+        """Whether it has a common name of a role; that of a cluster may end in _id."""
+        suffixes = ("", "_id") if role == "cluster" else ("",)
+        return plain_name(self.name) in {name + suffix for name in NAMES[role] for suffix in suffixes}
+
+    def plays(self, role: str) -> bool:
+        """Whether it has a common name of a role, and values that fit the role."""
+        if not self.is_called(role):
+            return False
+        if role == "score":
+            return self.is_flag or (self.is_number and min(self.filled) >= 0 and max(self.filled) <= 1)
+        return self.is_id if role in ("cluster", "item", "system") else bool(self.kinds) and ... not in self.filled
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether the last word of its name suggests that lower values mean more confident."""
+        return plain_name(self.name).rpartition("_")[2] in LOWER_IS_SURER
+
+    @property
+    def likeness(self) -> tuple[bool, int]:
+        """The sort key of signals: names of confidences first, those of which lower means more confident last."""
+        return self.is_doubt, self.rank_among(CONFIDENCES)
+
+    def rank_among(self, names: Sequence[str]) -> int:
+        """The index of the first of some names that this column's name begins or ends with; their number if none."""
+        own = f"_{plain_name(self.name)}_"
+        matches = (own.startswith(f"_{name}_") or own.endswith(f"_{name}_") for name in names)
+        return next((index for index, match in enumerate(matches) if match), len(names))
 
 
-def _guessed(data: Any, given: Given) -> Guess:
-    from demur.read.guesser import guess  # noqa: PLC0415  (run files need no guesses)
-
-    return guess(data, given)
+def cell_value(cell: Any, table: FileTable) -> Any:
+    """A number, a text or a truth value; None for a missing cell, and … for a list, an object or the like."""
+    value = as_flag(text_value(cell, decimal_comma=table.decimal_comma) if table.text_only else cell)
+    if value is None or value is MISSING or value == "" or value != value:  # noqa: PLR0124  (NaN differs from itself)
+        return None
+    return value if isinstance(value, (str, int, float)) else ...

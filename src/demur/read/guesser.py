@@ -7,10 +7,9 @@ from pathlib import Path
 from demur.errors import UserError, shown
 from demur.facts.instruments import BY_ITEMS, instrument_with
 from demur.facts.signals import SIGNALS
-from demur.read.candidates import INDEXES, NAMES, Candidate, plain_name
-from demur.read.guess import Given, Guess, Question
+from demur.read.guess import INDEXES, NAMES, Candidate, Given, Guess, Question, plain_name
 from demur.read.paths import with_paths
-from demur.read.roles import ROLES, SOURCES, check_mapped
+from demur.read.table_options import ROLES, SOURCES, check_mapped
 from demur.read.tables import NO_ROWS, opened_table
 from demur.read.units_file import MEMBERS
 

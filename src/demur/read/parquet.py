@@ -38,26 +38,25 @@ class ParquetTable:
         FILE.check(sum(sizes))
 
     def rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Every row as a mapping, with its position."""
+        """Every row as a mapping, with its position; the size of a batch is that of its texts written out."""
         from pyarrow import parquet  # noqa: PLC0415
 
+        done = 0
         with _valid():
-            for index, batch in enumerate(parquet.ParquetFile(self._path).iter_batches(_ROWS, columns=[*columns])):
-                MEMBER.check(batch.nbytes)
-                for number, row in enumerate(batch.to_pylist(), index * _ROWS):
-                    yield f"row {number}", row
+            for batch in _batches(parquet.ParquetFile(self._path), _ROWS, columns):
+                yield from _rows_of(batch, done, columns)
+                done += len(batch)
 
     def column(self, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
         """One column, as codes or as cells."""
         from pyarrow import default_memory_pool  # noqa: PLC0415
 
         with _valid():
-            cells = self._chunks(name)
-            if cells is None:
-                values = [row[name] for _, row in self.rows([name])]
-                return Codes.of(values) if coded else Column.of(values)
-            column = _codes(cells) if coded else _column(cells)
-            del cells
+            kind = self._file.schema_arrow.field(name).type
+            batches = _batches(
+                self._file, _CELLS if _is_plain(kind) else _ROWS, [name]
+            )  # cells such as lists may be large
+            column = _converted([batch.column(name) for batch in batches], kind, coded=coded)
             default_memory_pool().release_unused()  # otherwise the memory of every column stays allocated
             return column
 
@@ -65,25 +64,11 @@ class ParquetTable:
         """Batches of rows: what gives a column of each, as codes or as cells, and what gives its rows."""
         total, done = self._file.metadata.num_rows, 0
         with _valid():
-            for batch in self._file.iter_batches(size):
-                MEMBER.check(batch.nbytes)
+            for batch in _batches(self._file, size, self.header):
                 yield partial(_of_batch, batch), partial(_rows_of, batch, done)
                 done += len(batch)
                 if progress:
                     progress(done, total)
-
-    def _chunks(self, name: str) -> Any:
-        """A column of texts, numbers or flags as an array of pyarrow; None for a column of another type."""
-        import pyarrow as pa  # noqa: PLC0415
-
-        kind = self._file.schema_arrow.field(name).type
-        if not _is_plain(kind):
-            return None
-        chunks = []
-        for batch in self._file.iter_batches(_CELLS, columns=[name]):
-            MEMBER.check(batch.nbytes)
-            chunks.append(batch.column(name))
-        return pa.chunked_array(chunks, kind)
 
 
 @contextmanager
@@ -98,6 +83,13 @@ def _valid() -> Iterator[None]:
         raise UserError(f"not valid Parquet: {error}") from None
 
 
+def _batches(file: Any, size: int, columns: Sequence[str]) -> Iterator[Any]:
+    """Some columns in batches of rows, each within the limit of what is read in one piece."""
+    for batch in file.iter_batches(size, columns=[*columns]):
+        MEMBER.check(batch.nbytes)
+        yield batch
+
+
 def _is_plain(kind: Any) -> bool:
     from pyarrow import types  # noqa: PLC0415
 
@@ -108,13 +100,8 @@ def _is_plain(kind: Any) -> bool:
 
 def _of_batch(batch: Any, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
     """One column of a batch of rows, as codes or as cells."""
-    import pyarrow as pa  # noqa: PLC0415
-
     cells = batch.column(name)
-    if not _is_plain(cells.type):
-        return Codes.of(cells.to_pylist()) if coded else Column.of(cells.to_pylist())
-    whole = pa.chunked_array([cells])
-    return _codes(whole) if coded else _column(whole)
+    return _converted([cells], cells.type, coded=coded)
 
 
 def _rows_of(batch: Any, start: int, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -122,6 +109,16 @@ def _rows_of(batch: Any, start: int, columns: Sequence[str]) -> Iterator[tuple[s
     for first in range(0, len(batch), _ROWS):
         rows = batch.slice(first, _ROWS).select([*columns]).to_pylist()
         yield from ((f"row {number}", row) for number, row in enumerate(rows, start + first))
+
+
+def _converted(chunks: list[Any], kind: Any, *, coded: bool) -> Codes | Column:
+    """A column as codes or as cells, by its Python values unless it holds texts, numbers or flags."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    cells = pa.chunked_array(chunks, kind)
+    if not _is_plain(kind):
+        return Codes.of(cells.to_pylist()) if coded else Column.of(cells.to_pylist())
+    return _codes(cells) if coded else _column(cells)
 
 
 def _codes(cells: Any) -> Codes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, located, shown, unknown
-from demur.facts.columns import plain, written_number, wrong_value
+from demur.facts.columns import is_null, plain, written_number, wrong_value
 from demur.facts.ids import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
@@ -203,7 +202,7 @@ def _grades(cell: Any, role: str, table: FileTable) -> list[int]:
 
 def _parts(cell: Any, role: str, what: str, *, joined: bool, ordered: bool = True) -> list[Any]:
     """The elements of a list, or if `joined`, of a text with `|` between them; a null cell has none."""
-    if _is_null(cell):
+    if is_null(plain(cell)):
         return []
     if isinstance(cell, str) and joined:
         return cell.split(_SEPARATOR) if cell else []
@@ -230,8 +229,4 @@ def _number(cell: Any, role: str, table: FileTable) -> float | None:
 
 
 def _fold(cell: Any, role: str, _: FileTable) -> str | None:
-    return None if _is_null(cell) or cell == "" else str(_id(cell, role))
-
-
-def _is_null(cell: Any) -> bool:
-    return plain(cell) is None or (isinstance(cell, float) and math.isnan(cell))
+    return None if is_null(plain(cell)) or cell == "" else str(_id(cell, role))

@@ -14,16 +14,13 @@ from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn, label_numbers
-from demur.facts.raw_units import RawUnits, Repeats
-from demur.facts.unit_checks import check_values
+from demur.facts.raw_units import RawUnits, Repeats, check_values
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
-from demur.read.repeats import first_rows, voted_rows
-from demur.read.roles import Roles, roles_of
-from demur.read.table_options import TableOptions, check_options
+from demur.read.table_options import Roles, TableOptions, check_options, roles_of
 from demur.read.tables import FileTable, missing_column, opened_table
-from demur.read.unit_rows import UnitRows, is_name, unit_rows
+from demur.read.unit_rows import UnitRows, first_rows, is_name, unit_rows, voted_rows
 from demur.read.units_file import GROUPS, MEMBERS, is_independent
 
 _NO_ANSWER = "null (in CSV an empty cell)"

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError, literal, located, repeated, shown, unknown
-from demur.facts.codes import Codes
+from demur.facts.codes import Codes, GrowingCodes
 from demur.facts.columns import Column, check_lengths, plain, plain_values
 from demur.facts.frames import columns_of
 from demur.facts.items import Source
 from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
-from demur.read.gather import MOST_MEMBERS, AsColumn, Columns, GrowingCodes, GrowingColumn, Row, gathered
+from demur.read.gather import MOST_MEMBERS, AsColumn, Columns, GrowingColumn, Row, gathered
 from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
 from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from demur.facts.tabular import Tabular
+from demur.facts.frames import Tabular
 from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share
 from demur.types import Floats
 

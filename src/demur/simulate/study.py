@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from demur.distributed.workers import Workers
-from demur.facts.tabular import Record, TableOf
+from demur.facts.frames import Record, TableOf
 from demur.inference.bands import BandEnds, bands_of, drawn_risks
 from demur.inference.draws import checked_seed
 from demur.inference.estimates import Estimate

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.columns import Column, OtherCells, State
+from demur.facts.columns import Column, State
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items, Source
@@ -267,7 +267,7 @@ class _CodedColumn(Column):
     levels: Floats
 
     def __init__(self, levels: Floats, codes: Code) -> None:
-        for name, value in (("levels", levels), ("codes", codes), ("other", OtherCells.none())):
+        for name, value in (("levels", levels), ("codes", codes), ("other", None)):
             object.__setattr__(self, name, value)
 
     @property

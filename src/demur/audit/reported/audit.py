@@ -9,7 +9,7 @@ from typing import Any
 from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, not_recognised
 from demur.audit.reported.contexts import Context, Figure, Known, figures_of
 from demur.errors import UserError, and_more, shown
-from demur.facts.tabular import TableOf
+from demur.facts.frames import TableOf
 
 
 class Audit(ABC):

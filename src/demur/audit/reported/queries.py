@@ -17,8 +17,8 @@ from demur.audit.reported.contexts import Context, Figure, Known, Path, Populati
 from demur.audit.reported.conventions import COUNTS, OF_SECTION, column_of, conventions_of, is_of_queries
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import UserError, shown
+from demur.facts.frames import TableOf
 from demur.facts.rankings import Query
-from demur.facts.tabular import TableOf
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)

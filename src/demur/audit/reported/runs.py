@@ -24,8 +24,8 @@ from demur.audit.reported.contexts import Context, Figure, Known
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
+from demur.facts.frames import TableOf
 from demur.facts.items import Items
-from demur.facts.tabular import TableOf
 
 RESAMPLES = 2000
 _SHARES = {"low": 0.025, "high": 0.975}
