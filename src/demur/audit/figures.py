@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, Decimal
 from itertools import dropwhile, takewhile
 from typing import Any, Literal
@@ -26,8 +26,6 @@ _NORMAL_KURTOSIS = 3.0
 _FEW = 100
 CUT_OFF = "cut off, not rounded"
 NO_CAUSE = "no known cause"
-THIS_IS = "this is "
-IN_OURS = "; in our convention it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +86,43 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a figure differs: another convention in words, details such as its scale, and its value in our convention.
+
+    >>> print(Cause("the AURC of fd-shifts", of_tool=True, ours=0.12).also("given in percent"))
+    this is the AURC of fd-shifts, given in percent; in our convention it is 0.12
+    """
+
+    words: str = ""
+    of_tool: bool = False
+    ours: float | None = None
+    details: tuple[str, ...] = ()
+
+    def also(self, *details: str) -> Cause:
+        """The cause with more details."""
+        return replace(self, details=(*self.details, *details))
+
+    @property
+    def convention(self) -> str:
+        """The convention with its details."""
+        return ", ".join(filter(None, (self.words, *self.details)))
+
+    @property
+    def kind(self) -> str:
+        """The cause without the value in our convention, which is another for every figure."""
+        return f"this is {self.convention}" if self.of_tool else self.convention
+
+    def __str__(self) -> str:
+        return self.kind if self.ours is None else f"{self.kind}; in our convention it is {self.ours:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """The value that the data give for one figure.
 
     `value` is None where it is undefined, `band` the range that Monte-Carlo error allows for the end of an interval,
     `exact` requires equality, as for counts, and a `share` lies between 0 and 1. `otherwise` holds the values of other
-    known conventions, by description: the first that agrees with a figure that differs is its likely cause. `within` is
+    known conventions: the first that agrees with a figure that differs is its likely cause. `within` is
     the remark on a figure that agrees with the band but not with the value.
     """
 
@@ -101,7 +130,7 @@ class Expected:
     band: tuple[float, float] | None = None
     exact: bool = False
     share: bool = True
-    otherwise: Mapping[str, float | None] = field(default_factory=dict)
+    otherwise: Mapping[Cause, float | None] = field(default_factory=dict)
     within: str = ""
 
     def agrees(self, reported: Printed | None) -> bool:
@@ -117,7 +146,8 @@ class Expected:
 class Finding(Record):
     """The finding about one reported figure; `cause` says why it differs, or why it is not recognised.
 
-    `key` is its name for a reader, `path` the names that lead to it in the file.
+    `key` is its name for a reader, `path` the names that lead to it in the file. Figures are counted by the `kind` of
+    cause.
     """
 
     key: str
@@ -127,6 +157,7 @@ class Finding(Record):
     band: tuple[float, float] | None = None
     cause: str | None = None
     path: tuple[str, ...] = ()
+    kind: str | None = None
 
     def to_row(self) -> dict[str, Any]:
         """The cells of a table; the recomputed value is a number in all rows, and a range has two columns."""
@@ -189,44 +220,39 @@ def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
     if expected.agrees(reported):
         exactly = reported is None or expected.value is None or reported.agrees(expected.value, share=expected.share)
         return Finding(key, "match", text, expected.value, expected.band, None if exactly else expected.within or None)
-    return Finding(key, "differs", text, expected.value, expected.band, _cause(reported, expected))
+    differs = Finding(key, "differs", text, expected.value, expected.band)
+    cause = None if reported is None else _cause(reported, expected)
+    return differs if cause is None else replace(differs, cause=str(cause), kind=cause.kind)
 
 
-def _cause(reported: Printed | None, expected: Expected) -> str | None:
+def _cause(reported: Printed, expected: Expected) -> Cause | None:
     """The first known convention that gives the reported figure, on its own or another scale."""
-    if reported is None:
-        return None
     if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
-        return CUT_OFF
-    candidates = [("", expected.value), *expected.otherwise.items()]
+        return Cause(CUT_OFF)
+    candidates = [(Cause(), expected.value), *expected.otherwise.items()]
     scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
     plain = [(cause, value is not None and reported.agrees(value)) for cause, value in candidates[1:]]
     scaled = [
-        (_scaled(cause, scale), abs(value) > _WORTH_SCALING and reported.agrees(value * factor))
+        (cause.also(scale), abs(value) > _WORTH_SCALING and reported.agrees(value * factor))
         for cause, value in candidates
         if value is not None
         for scale, factor in scales.items()
     ]
     if cause := _first(plain) or _first(scaled):
         return cause
-    cut = {f"{scale}, {CUT_OFF}": factor * (expected.value or 0) for scale, factor in scales.items()}
-    in_ours = [(cause, value) for cause, value in candidates if cause and IN_OURS in cause and value is not None]
-    cut |= {_scaled(cause, CUT_OFF): value for cause, value in in_ours}
-    return next((cause for cause, value in cut.items() if reported.cuts_off(value)), None)
+    cut = [(Cause(scale), factor * (expected.value or 0)) for scale, factor in scales.items()]
+    cut += [(cause, value) for cause, value in candidates if cause.ours is not None and value is not None]
+    return next((cause.also(CUT_OFF) for cause, value in cut if reported.cuts_off(value)), None)
 
 
-def _first(causes: Sequence[tuple[str, bool]]) -> str | None:
+def _first(causes: Sequence[tuple[Cause, bool]]) -> Cause | None:
     """The first cause that agrees; if it is a tool, also the next tools that agree, as few digits fit many."""
     rest = dropwhile(lambda each: not each[1], causes)
-    cause, _ = next(rest, ("", False))
-    tools = takewhile(lambda each: each[0].startswith(THIS_IS), rest if cause.startswith(THIS_IS) else ())
-    also = [f"or {name.removeprefix(THIS_IS).partition(IN_OURS)[0]}" for name, agrees in tools if agrees]
-    return _scaled(cause, ", ".join(also)) or None
-
-
-def _scaled(text: str, scale: str) -> str:
-    cause, ours, number = text.partition(IN_OURS)
-    return f"{', '.join(filter(None, (cause, scale)))}{ours}{number}"
+    cause, _ = next(rest, (None, False))
+    if cause is None or not cause.of_tool:
+        return cause
+    tools = takewhile(lambda each: each[0].of_tool, rest)
+    return cause.also(*(f"or {tool.convention}" for tool, agrees in tools if agrees))
 
 
 def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:

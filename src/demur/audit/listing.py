@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, get_args
 
-from demur.audit.figures import IN_OURS, NO_CAUSE, Finding, Status
+from demur.audit.figures import NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
 from demur.report.text import table
 
@@ -46,7 +46,7 @@ def counted(findings: Sequence[Finding]) -> dict[str, int]:
 
 def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
     """How many figures differ for each cause, the most frequent first."""
-    causes = (_cause(finding).partition(IN_OURS)[0] for finding in findings if finding.status == "differs")
+    causes = (finding.kind or _cause(finding) for finding in findings if finding.status == "differs")
     return dict(Counter(causes).most_common())
 
 

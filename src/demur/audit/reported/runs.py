@@ -12,7 +12,16 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from demur.audit.figures import Expected, Finding, Printed, expected_end, expected_error, expected_share, flattened
+from demur.audit.figures import (
+    Cause,
+    Expected,
+    Finding,
+    Printed,
+    expected_end,
+    expected_error,
+    expected_share,
+    flattened,
+)
 from demur.audit.loops import LOOPS
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
@@ -272,7 +281,7 @@ class RunAudit(Audit):
         served = (name for name in FORMULAS if isinstance(self._scores(system, name), list))
         return next(served, own[0] if len(own) == 1 else "llm")
 
-    def others(self, context: Context) -> Iterator[tuple[str, Context]]:
+    def others(self, context: Context) -> Iterator[tuple[Cause | str, Context]]:
         """What a figure may be instead: another convention, loss, run, confidence or quantity."""
         if context.draws is not None:
             return
