@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from demur.errors import registered
-from demur.report.emulated import OURS, signatures
 from demur.report.escapes import escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.leaderboard import best_sentence, ranks_text, sentences
+from demur.report.selective.conventions import OURS, signatures
+from demur.report.selective.leaderboard import best_sentence, ranks_text, sentences
 from demur.report.sentence import paper_text
 from demur.report.table_rows import LEADERBOARD, USUAL, Cell, Layout, columns_of_systems, notes, rows_of
 from demur.report.text import shown_interval, title_of

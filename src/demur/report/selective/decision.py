@@ -11,12 +11,11 @@ from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities.coverage import Coverage
-from demur.report.beside import beside_sentences
-from demur.report.groups import group_tables
-from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import FEW, Content, section
+from demur.report.selective.beside import beside_sentences
 from demur.report.selective.closer import item_numbers
+from demur.report.selective.groups import group_tables
 from demur.report.selective.operating import (
     Mark,
     Start,
@@ -29,7 +28,7 @@ from demur.report.selective.operating import (
     words_of,
 )
 from demur.report.selective.overview import verdict
-from demur.report.text import UNDEFINED, interval_text, level_of, shown_interval, three, threshold_at
+from demur.report.text import UNDEFINED, interval_text, level_of, listing, shown_interval, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results

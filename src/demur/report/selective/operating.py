@@ -3,25 +3,29 @@
 The script of the page looks up the point that meets a target; all its numbers are those of the results.
 """
 
+from __future__ import annotations
+
 import base64
 import gzip
 import json
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from demur.decide.rule import Rule
 from demur.drawing.picture import spread
 from demur.errors import UserError, shown
 from demur.quantities.coverage import Coverage
-from demur.report.leaderboard import board_to_show
 from demur.report.names import NamedSystem, systems_of
+from demur.report.selective.leaderboard import board_to_show
 from demur.report.text import UNDEFINED, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
 from demur.types import Indices
+
+if TYPE_CHECKING:  # slow to import, and few pages show a rule
+    from demur.decide.rule import Rule
 
 MOST_POINTS = 60_000
 _FIRST = "0.5"

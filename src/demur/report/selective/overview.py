@@ -7,12 +7,12 @@ from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
-from demur.report.emulated import signatures
-from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, shown_in_full, systems_of, worded_warnings
 from demur.report.sections import Content, carried, definition, section
+from demur.report.selective.conventions import signatures
+from demur.report.selective.leaderboard import best_sentence, board_to_show
 from demur.report.table_rows import methods_shown
-from demur.report.text import level_of, with_interval
+from demur.report.text import level_of, listing, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import AREA
 from demur.results.table import Results
