@@ -98,7 +98,6 @@ _RENAMED = {
     "below": "share_below",
 }
 _DEFAULTS = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
-_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
 
 
 class NamedCurve(CurveRecord):
@@ -253,5 +252,5 @@ def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
             members = {part: cells.pop(f"{name}_{part}", None) for part in parts}
             members = {part: value for part, value in members.items() if value is not None}
             cells[name] = Interval(**{"method": name} | members) if "low" in members else None
-        cells |= {name: math.nan for name in _UNDEFINED if name in cells and cells[name] is None}
-        yield Estimate(key=key, **cells)
+        present = {name: cell for name, cell in cells.items() if cell is not None}
+        yield Estimate(key, **{"value": math.nan} | present)

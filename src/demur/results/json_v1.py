@@ -11,9 +11,8 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
+from demur.results.json_v1_beside import costs_of, external_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
-from demur.results.json_v1_costs import costs_of
-from demur.results.json_v1_external import external_of
 from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported

@@ -1,21 +1,19 @@
 """Fields of an estimate as the nested file holds them: writing and reading."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
+from demur.inference.key import Key
+from demur.quantities import Measure
 
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
 _PARTS = tuple(field.name for field in fields(Interval))
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
-_NULL = {
-    "no_interval": "",
-    "not_requested": "",
-    **dict.fromkeys(("value", "std_error", "drop_rate", "p_value", "above", "below"), math.nan),
-}
 
 
 def written(row: Estimate, field: str) -> Any:
@@ -29,12 +27,18 @@ def written(row: Estimate, field: str) -> Any:
     return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def read(field: str, value: Any) -> Any:
-    """A field of an estimate from the file: an interval from its ends, and nan for a null number."""
-    if value is None:
-        return _NULL.get(field)
+def estimate_of(key: Key, members: Mapping[str, Any], undefined: str = "") -> Estimate:
+    """An estimate from its members of the file: a null is the default of a field, and a null value has a reason."""
+    present = {field: _read(field, value) for field, value in members.items() if value is not None}
+    if "value" not in present:
+        present |= {"value": math.nan, "undefined": undefined or Measure.of(key.quantity).quantity.undefined}
+    return Estimate(key, **present)
+
+
+def _read(field: str, value: Any) -> Any:
+    """A field of an estimate from the file: an interval from its ends, and a count as a number."""
     if field not in (*INTERVALS.values(), *AT_ONCE.values()):
-        return value
+        return float(value) if field == "value" else value
     if isinstance(value, tuple):
         return Interval("percentile", *value)
     parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}

@@ -14,8 +14,7 @@ from demur.results import parts
 from demur.results.emulated import EmulatedNumber
 from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord
 from demur.results.json_table import EstimateColumns
-from demur.results.json_v1_costs import Costs
-from demur.results.json_v1_external import BesidePoint
+from demur.results.json_v1_beside import BesidePoint, Costs
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12

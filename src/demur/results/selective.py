@@ -31,8 +31,7 @@ from demur.quantities.graded import Graded
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
-from demur.results.curve_rows import about_numbers, curve_rows
-from demur.results.curves import curve_record
+from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.emulated import emulated_rows, sorts_ties
 from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
