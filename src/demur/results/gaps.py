@@ -3,6 +3,7 @@
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.registry import POINT
+from demur.results.table import deciding
 
 COVERAGE_OF, ANSWERED_BY, HANDED_TO = "coverage_of", "answered_by", "handed_to"
 RISK = f"matched_risk@{POINT}"
@@ -35,7 +36,7 @@ def gap_verdict(gap: Estimate, margin: float | None = None) -> str:
 
     The simultaneous interval decides if there is one. Empty without an interval.
     """
-    ends = gap.simultaneous or gap.recommended
+    ends = deciding(gap)
     if ends is None:
         return ""
     side = BELOW if ends.low > 0 else ABOVE if ends.high < 0 else UNDECIDED

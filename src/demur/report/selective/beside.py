@@ -29,7 +29,7 @@ from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, hand
 from demur.results.parts import ExternalPoint, HandoverCurve
 from demur.results.pictures import risk_curve
 from demur.results.published import NO_UNCERTAINTY, OTHER_PEOPLE
-from demur.results.table import Results
+from demur.results.table import Results, deciding
 
 HEADINGS = ("who", "coverage", "risk", "system there", "risk less the system's", "verdict")
 _MOST_ROWS = 40  # of a hand-over curve
@@ -47,7 +47,7 @@ def point_cells(results: Results, point: ExternalPoint, system: NamedSystem, con
 
 
 def _signed(gap: Estimate) -> str:
-    ends = gap.simultaneous or gap.recommended
+    ends = deciding(gap)
     return four(gap.value) if ends is None else f"{four(gap.value)} {interval_text(ends)}"
 
 
@@ -61,7 +61,7 @@ def point_sentence(results: Results, point: ExternalPoint, system: NamedSystem, 
     system_risk = f"that of {system.name}" if len(results.systems) > 1 else "the system's"
     if math.isnan(gap.value):
         return f"{start}; {_beyond(results, point, system)}"
-    ends = gap.simultaneous or gap.recommended
+    ends = deciding(gap)
     has_reason = gap.no_interval not in ("", NO_UNCERTAINTY)
     reason = gap.no_interval if has_reason else "nothing is known of its uncertainty"
     verdict = gap_verdict(gap, results.selective.margin) or f"not tested: {reason}"
@@ -80,7 +80,7 @@ def _difference_in_words(higher: float, ends: Interval | None, other: str = "") 
 
 def _of_system(gap: Estimate) -> str:
     """How much higher or lower the system's risk is than the rater's: the negated gap."""
-    ends = gap.simultaneous or gap.recommended
+    ends = deciding(gap)
     return _difference_in_words(0.0 - gap.value, ends and ends.negated())
 
 

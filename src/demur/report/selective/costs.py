@@ -14,7 +14,7 @@ from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, cell, ends_of, four, interval_text, shown_interval, table, three, threshold_at
 from demur.results.parts import CurveRecord
-from demur.results.table import Results
+from demur.results.table import Results, deciding
 
 HEADINGS = (
     "price",
@@ -99,7 +99,7 @@ def cheaper(results: Results, pair: Pair, confidence: str) -> Iterator[str]:
 
 def _winner(results: Results, pair: Pair, confidence: str, price: str) -> str | None:
     difference = results.get(pair.key(f"{COST}@{price}", confidence))
-    ends = None if difference is None else difference.simultaneous or difference.recommended
+    ends = None if difference is None else deciding(difference)
     if ends is None or ends.low <= 0 <= ends.high:
         return None
     return pair.other.system if ends.high < 0 else pair.baseline.system

@@ -14,7 +14,7 @@ from demur.quantities.coverage import Coverage
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import FEW, Content, section
 from demur.report.selective.beside import beside_sentences
-from demur.report.selective.closer import item_numbers
+from demur.report.selective.cases import item_numbers
 from demur.report.selective.groups import group_tables
 from demur.report.selective.operating import (
     Mark,

@@ -22,8 +22,8 @@ from demur.report.text import (
     with_interval,
 )
 from demur.report.verdict import decide
-from demur.results.leaderboard import Leaderboard, Standing, deciding, leaderboard_of, pair_difference, pair_key
-from demur.results.table import Results
+from demur.results.leaderboard import Leaderboard, Standing, leaderboard_of, pair_difference, pair_key
+from demur.results.table import Results, deciding
 
 _FEWEST = 3
 _MUCH_FARTHER = 1.2
