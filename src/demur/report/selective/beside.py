@@ -42,28 +42,25 @@ def point_cells(results: Results, point: ExternalPoint, system: NamedSystem, con
     gap, own = (results[key(point.name, system.system, confidence)] for key in (gap_key, system_key))
     cells = [with_interval(results, results[Key(point.name, name)]) for name in ("cmax", "risk")]
     at_coverage = "beyond Cmax" if math.isnan(own.value) else with_interval(results, own)
-    verdict = gap_verdict(gap, results.selective.margin) or ("" if math.isnan(gap.value) else "not tested")
-    return point.name, *cells, at_coverage, UNDEFINED if math.isnan(gap.value) else _signed(gap), verdict
-
-
-def _signed(gap: Estimate) -> str:
-    ends = deciding(gap)
-    return four(gap.value) if ends is None else f"{four(gap.value)} {interval_text(ends)}"
+    if math.isnan(gap.value):
+        return point.name, *cells, at_coverage, UNDEFINED, ""
+    ends, verdict = deciding(gap), gap_verdict(gap, results.selective.margin) or "not tested"
+    difference = four(gap.value) if ends is None else f"{four(gap.value)} {interval_text(ends)}"
+    return point.name, *cells, at_coverage, difference, verdict
 
 
 def point_sentence(results: Results, point: ExternalPoint, system: NamedSystem, confidence: str) -> str:
     """One sentence about a point and a system."""
     gap, own = (results[key(point.name, system.system, confidence)] for key in (gap_key, system_key))
-    units = "items" if point.kind in ("paired", "forced") else "their items"
+    items = "the items" if point.kind in ("paired", "forced") else "their items"
     aside = f" ({OTHER_PEOPLE})" if OTHER_PEOPLE in point.note else ""
-    start = f"{point.name}{aside} answered {point.coverage:.1%} of {'the ' if units == 'items' else ''}{units}"
-    start += f" at a risk of {three(point.risk)}"
-    system_risk = f"that of {system.name}" if len(results.systems) > 1 else "the system's"
+    start = f"{point.name}{aside} answered {point.coverage:.1%} of {items} at a risk of {three(point.risk)}"
     if math.isnan(gap.value):
         return f"{start}; {_beyond(results, point, system)}"
     ends = deciding(gap)
-    has_reason = gap.no_interval not in ("", NO_UNCERTAINTY)
-    reason = gap.no_interval if has_reason else "nothing is known of its uncertainty"
+    known = gap.no_interval not in ("", NO_UNCERTAINTY)
+    reason = gap.no_interval if known else "nothing is known of its uncertainty"
+    system_risk = f"that of {system.name}" if len(results.systems) > 1 else "the system's"
     verdict = gap_verdict(gap, results.selective.margin) or f"not tested: {reason}"
     people = f" with {results.selective.clusters_included} {results.study.noun}s" if ends else ""
     return f"{start}; at that coverage {system_risk} is {three(own.value)}: {_of_system(gap)}, {verdict}{people}."
@@ -96,10 +93,9 @@ def _beyond(results: Results, point: ExternalPoint, system: NamedSystem) -> str:
     rater, own = results[both_key(point.name, system.system)], results[both_key(system.system, point.name)]
     shared = int(results[Key(point.name, "answered", group=Group(ANSWERED_BY, system.system))].value)
     alone = (point.n_answered or 0) - shared
-    tested = f": {_of_system(both)}"
     return (
         f"it answered {alone} units that {name} declined; {reached}. Of the {shared} units both answered the risk of "
-        f"{point.name} is {three(rater.value)} and that of {name} {three(own.value)}{tested}."
+        f"{point.name} is {three(rater.value)} and that of {name} {three(own.value)}: {_of_system(both)}."
     )
 
 
