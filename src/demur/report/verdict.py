@@ -14,7 +14,8 @@ from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
 from demur.report.text import UNDEFINED, interval_row, interval_text, shown_interval, title_of
-from demur.results.table import Results, deciding
+from demur.results.gaps import deciding
+from demur.results.table import Results
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
 SIMULTANEOUS = "simultaneous 95 % interval"

@@ -1,19 +1,47 @@
 """Fields of an estimate as the nested file holds them: writing and reading."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
+from demur.files.strict_model import Count, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
+from demur.results.parts import Many, Pair
+from demur.types import Json
 
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
 _PARTS = tuple(field.name for field in fields(Interval))
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
+
+
+class Ends(Part):
+    """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
+
+    model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
+
+    method: str
+    low: float
+    high: float
+    decided_by: str | None = None
+    count: Count | None = None
+    degrees: float | None = None
+    skipped: Share | None = None
+    clipped: Many[str] | None = None
+    unclipped: Pair | None = None
+    note: str | None = None
+
+    def model_dump(self, *, exclude: Collection[str] = ()) -> Json:
+        """The members that are not null."""
+        return {name: value for name, value in super().model_dump(exclude=exclude).items() if value is not None}
+
+    def _mistakes(self) -> Iterator[str]:
+        if self.low > self.high:
+            yield f"the low end {self.low} lies above the high end {self.high}"
 
 
 def written(row: Estimate, field: str) -> Any:

@@ -1,17 +1,20 @@
-"""Groups in the nested file: the levels of each grouping, at the shared threshold and by their own curves."""
+"""Groups in the nested file: their models, and the levels of each grouping, at the shared threshold and by curves."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Annotated, Any
 
 from demur.facts.groups import REST
+from demur.files.strict_model import Count, Declared, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import THRESHOLD, threshold_text
-from demur.results.group_parts import GroupedNumbers, GroupingRecord, GroupLevel, GroupNumbers
-from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of, written
+from demur.results.groups import GroupingRecord
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, Ends, estimate_of, written
+from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
 from demur.types import Json
 
@@ -26,6 +29,92 @@ NUMBERS = {
     "share_below": "below",
 }
 MEMBERS = INTERVALS | AT_ONCE | NUMBERS | {name: name for name in ("no_interval", "not_requested")}
+_HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member left out where it is empty
+
+
+class GroupNumbers(Part):
+    """What is known of the uncertainty of the numbers beside it, by their names."""
+
+    std_error: Annotated[Mapping[str, float], _HELD]
+    drop_rate: Annotated[Mapping[str, Share], _HELD]
+    upper_bound95: Annotated[Mapping[str, float], _HELD]
+    p_value: Annotated[Mapping[str, Share], _HELD]
+    share_above: Annotated[Mapping[str, Share], _HELD]
+    share_below: Annotated[Mapping[str, Share], _HELD]
+    ci95: Annotated[Mapping[str, Pair], _HELD]
+    ci95_recommended: Annotated[Mapping[str, Ends], _HELD]
+    ci95_simultaneous: Annotated[Mapping[str, Ends], _HELD]
+    ci: Annotated[Mapping[str, Ends], _HELD]
+    no_interval: Annotated[Mapping[str, str], _HELD]
+    not_requested: Annotated[Mapping[str, str], _HELD]
+
+
+class AtThreshold(GroupNumbers):
+    """Coverage and risk at the threshold that all groups share, or by how much they differ."""
+
+    coverage: Number
+    risk: Number
+
+
+class AllAtThreshold(AtThreshold):
+    """The threshold, and what it does to all units."""
+
+    value: float
+
+
+class WithinGroup(GroupNumbers):
+    """A group by its own curve; areas at_c are cut at c_common, which all groups reach that answer anything."""
+
+    cmax: Share
+    aurc: float
+    augrc: float
+    eaurc: float
+    aurc_at_c: float
+    augrc_at_c: float
+
+
+class GroupLevel(AtThreshold):
+    """One group; one that is `small` is too small to be judged by its risk."""
+
+    level: str
+    clusters: Count
+    units: Count
+    answered: Count
+    accepted: Count
+    errors: Count
+    loss_sum: float
+    small: bool
+    vs_rest: AtThreshold
+    within: WithinGroup
+
+
+class WorstGroup(Part):
+    """The group with the highest risk of those that are judged."""
+
+    level: str | None
+    risk: Number
+    ci95: Ends | None
+    no_interval: str | None
+
+
+class GroupGap(Part):
+    """The highest risk minus the lowest, and whose they are."""
+
+    levels: Annotated[tuple[str, str], Declared(strict=False)] | None
+    value: Number
+    ci95: Ends | None
+    no_interval: str | None
+
+
+class GroupedNumbers(Part):
+    """One grouping of the units, of one run under one confidence."""
+
+    kind: str
+    threshold: AllAtThreshold
+    levels: Many[GroupLevel]
+    worst: WorstGroup
+    gap: GroupGap
+    c_common: Share
 
 
 def encoded_groups(results: Results, system: str, confidence: str) -> Json | None:

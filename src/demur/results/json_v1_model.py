@@ -12,9 +12,11 @@ from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.emulated import EmulatedNumber
-from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord
+from demur.results.groups import GroupsRecord
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_beside import BesidePoint, Costs
+from demur.results.json_v1_cells import Ends
+from demur.results.json_v1_groups import GroupedNumbers
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12

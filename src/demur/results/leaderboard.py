@@ -16,7 +16,8 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.inference.rows import Row
 from demur.inference.views import SharedView
-from demur.results.table import Results, deciding, turned
+from demur.results.gaps import deciding
+from demur.results.table import Results, turned
 from demur.types import Json
 
 _PAIR = 2

@@ -14,7 +14,6 @@ from demur.files.strict_model import Tool, now
 from demur.files.write import json_members, write_whole
 from demur.inference.engines import engine_name
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
-from demur.inference.intervals import Interval
 from demur.inference.key import Minus
 from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning
@@ -199,11 +198,6 @@ def turned(row: Estimate) -> Estimate:
     # 0.0 - x, so that 0 does not become -0.0
     sides: Json = {"value": 0.0 - row.value, "above": row.below, "below": row.above, "evidence": None}
     return replace(row, key=replace(row.key, system=minus, minus=Minus("system", row.key.system)), **sides, **ends)
-
-
-def deciding(estimate: Estimate) -> Interval | None:
-    """The interval that decides a difference: the simultaneous one if there is one, else the recommended one."""
-    return estimate.simultaneous or estimate.recommended
 
 
 def joined(members: Iterable[str]) -> str:

@@ -18,8 +18,9 @@ from demur.report.retrieval.headings import a_title, chance_numbers, primary, pr
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import UNDEFINED, interval_row, level_of, shown_interval, with_interval
 from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide
+from demur.results.gaps import deciding
 from demur.results.study import RetrievalSystem
-from demur.results.table import Results, deciding
+from demur.results.table import Results
 
 SHARES = Frame()
 _MOST_SENTENCES = 3

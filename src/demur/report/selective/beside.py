@@ -25,11 +25,11 @@ from demur.report.text import (
     threshold_text,
     with_interval,
 )
-from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, handed_key, system_key
+from demur.results.gaps import ANSWERED_BY, both_key, deciding, gap_key, gap_verdict, handed_key, system_key
 from demur.results.parts import ExternalPoint, HandoverCurve
 from demur.results.pictures import risk_curve
 from demur.results.published import NO_UNCERTAINTY, OTHER_PEOPLE
-from demur.results.table import Results, deciding
+from demur.results.table import Results
 
 HEADINGS = ("who", "coverage", "risk", "system there", "risk less the system's", "verdict")
 _MOST_ROWS = 40  # of a hand-over curve

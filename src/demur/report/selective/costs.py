@@ -13,8 +13,9 @@ from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, cell, ends_of, four, interval_text, shown_interval, table, three, threshold_at
+from demur.results.gaps import deciding
 from demur.results.parts import CurveRecord
-from demur.results.table import Results, deciding
+from demur.results.table import Results
 
 HEADINGS = (
     "price",

@@ -17,7 +17,7 @@ from demur.quantities.thresholds import threshold_text
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, four, interval_row, interval_text, table, title_of
-from demur.results.group_parts import GroupCurve, GroupingRecord, GroupsRecord
+from demur.results.groups import GroupCurve, GroupingRecord, GroupsRecord
 from demur.results.table import Results
 
 _SMALL = (320, 230)

@@ -22,8 +22,9 @@ from demur.report.text import (
     with_interval,
 )
 from demur.report.verdict import decide
+from demur.results.gaps import deciding
 from demur.results.leaderboard import Leaderboard, Standing, leaderboard_of, pair_difference, pair_key
-from demur.results.table import Results, deciding
+from demur.results.table import Results
 
 _FEWEST = 3
 _MUCH_FARTHER = 1.2
