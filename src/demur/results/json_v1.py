@@ -55,10 +55,8 @@ def schema() -> Json:
 
 def encoded(results: Results) -> Json:
     """The content of the file."""
-    study, lost = (
-        results.selective,
-        {name: [getattr(system, name) for system in results.selective.systems] for name in LOST},
-    )
+    study = results.selective
+    lost = {name: [getattr(system, name) for system in study.systems] for name in LOST}
     content = {
         **{name: getattr(study, name) for name in SHARED},
         "inputs": [dict(source) for source in study.inputs],

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip
 from demur.drawing.labels import isolated
 from demur.errors import shown
-from demur.report.names import NamedSystem, by_name
+from demur.inference.estimates import Estimate
+from demur.report.names import by_name
 from demur.report.sections import Content, section
 from demur.report.text import (
     UNDEFINED,
@@ -122,7 +123,16 @@ def leaderboard(results: Results) -> Content | None:
     if board is None:
         return None
     systems, first = by_name(results), board.standings[0]
-    drawn = {ranked.system: _drawn(results, systems, first, ranked) for ranked in board.ranked}
+    differences: dict[str, Estimate] = {}
+    drawn: dict[str, IntervalRow] = {}
+    for ranked in board.ranked:
+        difference = pair_difference(results, ranked.system, first.system)
+        if difference is not None:  # the first has none
+            style = systems[first.system].style if first.system in ranked.worse_than else "neither"
+            drawn[ranked.system] = interval_row(
+                systems[ranked.system].label, style, difference.value, deciding(difference)
+            )
+            differences[ranked.system] = difference
     frame = around_zero(drawn.values())
     return {
         "best": best_sentence(results, board),
@@ -131,37 +141,22 @@ def leaderboard(results: Results) -> Content | None:
         "title": title_of(first.estimate),
         "scale": scale_strip(frame),
         "rows": [
-            (_row(results, board, systems, standing), difference_strip(drawn[standing.system], frame))
-            if standing.system in drawn and standing is not first
-            else (_row(results, board, systems, standing), "")
+            (
+                _row(results, board, standing, differences.get(standing.system)),
+                difference_strip(drawn[standing.system], frame) if standing.system in drawn else "",
+            )
             for standing in board.standings
         ],
     }
 
 
-def _drawn(results: Results, systems: dict[str, NamedSystem], first: Standing, standing: Standing) -> IntervalRow:
-    difference = None if standing is first else pair_difference(results, standing.system, first.system)
-    style = systems[first.system].style if first.system in standing.worse_than else "neither"
-    label = systems[standing.system].label
-    return (
-        interval_row(label, style, difference.value, deciding(difference))
-        if difference
-        else IntervalRow(label, style, None)
-    )
-
-
-def _row(results: Results, board: Leaderboard, systems: dict[str, NamedSystem], standing: Standing) -> Content:
-    difference_text, first = UNDEFINED, board.standings[0].system
-    if standing.ranks is not None and standing.system != first:
-        difference = pair_difference(results, standing.system, first)
-        if difference is not None:
-            difference_text = f"{three(difference.value)} {interval_text(deciding(difference))}"
+def _row(results: Results, board: Leaderboard, standing: Standing, difference: Estimate | None) -> Content:
+    systems, interval = by_name(results), None if difference is None else deciding(difference)
     return {
         "system": systems[standing.system],
         "ranks": ranks_text(standing),
-        "best": standing.best,
         "number": why_not_ranked(board, standing) or with_interval(results, standing.estimate, three),
-        "difference": difference_text,
+        "difference": UNDEFINED if difference is None else f"{three(difference.value)} {interval_text(interval)}",
         "reaches": f"{standing.reaches:.1%}",
         "worse_than": ", ".join(systems[name].label for name in standing.worse_than) or "nobody",
     }
