@@ -73,7 +73,6 @@ class Others:
     views: Views
     raters: Mapping[str, CurveView]
     points: Mapping[str, PublishedPoint]
-    kinds: Mapping[str, str]
 
     @classmethod
     def of(cls, beside: Beside, alignment: Alignment, views: Views, loss: str | None, systems: set[str]) -> Others:
@@ -99,8 +98,7 @@ class Others:
                 graded[name] = CurveView.of(grade(rated, loss=rated_loss, confidence=np.zeros(len(rated))))
         every_view = [view for by_system in views.values() for view in by_system.values()]
         points = {point.name: PublishedPoint.of(point, every_view) for point in beside.points}
-        kinds = dict.fromkeys(beside.raters, "paired") | dict.fromkeys(forced, "forced")
-        return cls(beside, views, graded, points, kinds)
+        return cls(beside, views, graded, points)
 
     @property
     def names(self) -> list[str]:
@@ -238,7 +236,7 @@ class Others:
         paired: list[Json] = [
             {
                 "name": name,
-                "kind": self.kinds[name],
+                "kind": "paired" if name in self.beside.raters else "forced",
                 "source": source.path if (source := sources[name]) else None,
                 "coverage": view.curve.cmax,
                 "risk": float(view.curve.overall_risk),

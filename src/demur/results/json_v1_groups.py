@@ -13,6 +13,7 @@ from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import THRESHOLD, threshold_text
 from demur.results.groups import GroupingRecord
+from demur.results.json_table import RENAMED
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, Ends, estimate_of, written
 from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
@@ -20,15 +21,8 @@ from demur.types import Json
 
 INSIDE = {name.replace(f"@{COMMON}", "_at_c"): name for name in WITHIN}
 COUNTS = {entry.stem: entry.parameter is not None for entry in quantities("units", "groups")}
-NUMBERS = {
-    "std_error": "std_error",
-    "drop_rate": "drop_rate",
-    "upper_bound95": "upper_bound",
-    "p_value": "p_value",
-    "share_above": "above",
-    "share_below": "below",
-}
-MEMBERS = INTERVALS | AT_ONCE | NUMBERS | {name: name for name in ("no_interval", "not_requested")}
+_PLAIN = ("std_error", "drop_rate", "upper_bound", "p_value", "above", "below", "no_interval", "not_requested")
+MEMBERS = INTERVALS | AT_ONCE | {RENAMED.get(name, name): name for name in _PLAIN}
 _HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member left out where it is empty
 
 
