@@ -33,12 +33,8 @@ def paper_text(results: Results, layout: Layout) -> str:
     return "\n\n".join(inert(" ".join(part)) for part in (results_part, [*_methods(results)])) + "\n"
 
 
-def _names(results: Results) -> list[str]:
-    return [system.name for system in systems_of(results)]
-
-
 def _counted(results: Results) -> str:
-    study, names = results.selective, _names(results)
+    study, names = results.selective, [system.name for system in systems_of(results)]
     counts = f"{study.clusters_included} {study.noun}s ({study.units} items; {study.clusters_failed} failed)"
     return f"We evaluated {listing(names)} on {'the same ' if len(names) > 1 else ''}{counts}."
 
