@@ -119,21 +119,14 @@ def title_of(estimate: Estimate) -> str:
     return measure.title
 
 
-def threshold_text(threshold: float, next_lower: float, scale: int = 1) -> str:
-    """The shortest text of a ranking threshold on the scale of the signal; −1 where lower is more confident.
-
-    >>> threshold_text(-0.3, -0.5, scale=-1), threshold_text(-2 / 3, -0.7, scale=-1), threshold_text(0.2, 0.1, scale=-1)
-    ('0.3', '0.67', '-0.2')
-    """
-    text = typed_threshold(threshold, next_lower)
-    return text if scale > 0 else text[1:] if text.startswith("-") else f"-{text}" if threshold else text
-
-
 def threshold_at(record: CurveRecord, point: int) -> str:
     """The threshold of an operating point as text; it accepts exactly that point's answers."""
     scale = -1 if record.lower_is_surer else 1
     threshold, *lower = (scale * value for value in record.curve.threshold[point : point + 2])
-    return threshold_text(threshold, lower[0] if lower else -math.inf, scale)
+    text = typed_threshold(threshold, lower[0] if lower else -math.inf)
+    if scale > 0:
+        return text
+    return text.removeprefix("-") if text.startswith("-") or not threshold else f"-{text}"
 
 
 def listing(names: Sequence[str]) -> str:

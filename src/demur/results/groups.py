@@ -138,14 +138,15 @@ def settings_of(record: GroupsRecord | None) -> GroupSettings:
 
 def grouped(evaluation: Evaluation) -> list[GroupRows]:
     """The rows of every requested grouping, under every confidence and of every system."""
-    settings, systems = evaluation.settings.by_group, evaluation.alignment.systems
+    settings, systems, rows = evaluation.settings.by_group, evaluation.alignment.systems, list[GroupRows]()
+    if not settings.names:
+        return rows
     for name in settings.names:
         check_same_groups(systems, name)
-    rows = []
     for confidence, by_system in evaluation.views.items():
         reached = min(view.curve.coverage_reached for view in by_system.values())
         for system, view in by_system.items():
-            threshold = _threshold(evaluation, view.curve, reached) if settings.names else 0.0
+            threshold = _threshold(evaluation, view.curve, reached)
             for name in settings.names:
                 key = Key(system, "", confidence, group=Group(name))
                 grouping = grouping_of(systems[system], name, settings.max_groups)

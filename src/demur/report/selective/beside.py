@@ -11,6 +11,7 @@ from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key
+from demur.quantities.thresholds import typed_threshold
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
 from demur.report.selective.operating import words_of
@@ -22,7 +23,6 @@ from demur.report.text import (
     shown_interval,
     table,
     three,
-    threshold_text,
     with_interval,
 )
 from demur.results.gaps import ANSWERED_BY, both_key, deciding, gap_key, gap_verdict, handed_key, system_key
@@ -37,7 +37,7 @@ _WITH_BANDS = 2
 _LONGEST = 16  # letters of a name in a picture
 
 
-def point_cells(results: Results, point: ExternalPoint, system: NamedSystem, confidence: str) -> tuple[str, ...]:
+def point_row(results: Results, point: ExternalPoint, system: NamedSystem, confidence: str) -> tuple[str, ...]:
     """A point as a row of a table."""
     gap, own = (results[key(point.name, system.system, confidence)] for key in (gap_key, system_key))
     cells = [with_interval(results, results[Key(point.name, name)]) for name in ("cmax", "risk")]
@@ -129,7 +129,7 @@ def beside_text(results: Results, confidence: str) -> Iterator[str]:
         return
     for system in systems:
         heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
-        cells = [point_cells(results, point, system, confidence) for point in points]
+        cells = [point_row(results, point, system, confidence) for point in points]
         yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
     yield from beside_sentences(results, confidence)
 
@@ -149,8 +149,7 @@ def beside(results: Results) -> Content | None:
                 "svg": beside_curves(_curves(results, confidence), [*_points(results, confidence)]).svg,
                 "sentences": [*beside_sentences(results, confidence)],
                 "tables": [
-                    (system, [point_cells(results, point, system, confidence) for point in points])
-                    for system in systems
+                    (system, [point_row(results, point, system, confidence) for point in points]) for system in systems
                 ],
                 "handover": [
                     (system, name, _handover_drawn(results, system, name, curve), _handover(curve))
@@ -203,7 +202,9 @@ def _handover(curve: HandoverCurve) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for index, (threshold, risk) in enumerate(zip(curve.threshold, curve.risk, strict=True)):
         lower = (*curve.threshold[index + 1 : index + 2], None)[0]
-        typed = "rater alone" if threshold is None else threshold_text(threshold, -math.inf if lower is None else lower)
+        typed = (
+            "rater alone" if threshold is None else typed_threshold(threshold, -math.inf if lower is None else lower)
+        )
         shares = (f"{column[index]:.1%}" for column in (curve.share, curve.coverage))
         rows.append((typed, *shares, UNDEFINED if risk is None else four(risk)))
     return rows

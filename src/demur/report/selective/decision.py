@@ -17,6 +17,7 @@ from demur.report.selective.beside import beside_sentences
 from demur.report.selective.cases import item_numbers
 from demur.report.selective.groups import group_tables
 from demur.report.selective.operating import (
+    LEVEL,
     Mark,
     Start,
     ends_at,
@@ -50,7 +51,7 @@ def decision(results: Results, rule: Rule | None) -> Content:
         "rule": None if rule is None else (sentence(rule), rule_text(rule).splitlines()),
         "start": start,
         "others": len(results.systems) - len(spoken(results)),
-        "interval": "95 % interval" if study.bootstrap else "interval",
+        "interval": LEVEL if study.bootstrap else "interval",
         "grid_interval": level_of(results) if study.bootstrap else "nothing resampled",
         "lower_is_surer": results.lower_is_surer,
         "grid": {Coverage.of(text).key: _risks_at(results, study.confidences[0], text) for text in study.coverages},
@@ -179,7 +180,7 @@ def _how_sure(results: Results) -> str:
         ends = ends_at(words, record, len(record.curve.coverage) - 1) if record.defined else None
         between = f"{ends[0]}{words.unit} to {ends[1]}{words.unit}" if ends else "not known"
         texts.append(f"{between} for {system.name}")
-    return f"The {words.level} of that risk is {listing(texts)}, from {study.clusters_included} {study.noun}s."
+    return f"The {LEVEL} of that risk is {listing(texts)}, from {study.clusters_included} {study.noun}s."
 
 
 def _compared_with(results: Results) -> str:
