@@ -241,7 +241,7 @@ class Cases(Part):
     needless_abstentions: Needless | None = None
 
 
-class _File(Part):
+class NestedFile(Part):
     """The whole file."""
 
     schema_version: Literal["1"] = "1"
@@ -332,7 +332,7 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
     pair: Any = part_named("PairedNumbers", Part, sides, "Both runs under one confidence.")
     variant: Any = Annotated[run | pair, Declared(tag=_run_or_pair, tags=("run", "pair"))]
     variants: Any = Annotated[Mapping[str, variant], Declared(min_length=1)]
-    return part_named("Metrics", _File, {"confidence_variants": (variants, ...)})
+    return part_named("Metrics", NestedFile, {"confidence_variants": (variants, ...)})
 
 
 def _run_or_pair(entry: Any) -> str:

@@ -69,7 +69,6 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     study = {
         **{name: getattr(file, name) for name in SHARED},
         **{column: getattr(people, name) for name, column in PEOPLE.items()},
-        "inputs": file.inputs,
         "baseline": names[0] if len(names) > 1 else None,
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": requested or None,
