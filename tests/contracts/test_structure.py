@@ -66,7 +66,7 @@ CHOICES = {
     "reference.py": "the numbers a document gives ranges for",
     "rankings.py": "the four columns of the heat map",
     "json_v1.py": "what the nested file calls the numbers of an item",
-    "json_v1_costs.py": "what the nested file calls the numbers at a price",
+    "json_v1_beside.py": "what the nested file calls the numbers at a price",
     "curves.py": "what the nested file holds of a reliability",
     "points.py": "the numbers a published point may give",
     "choosing.py": "what a rule records of the point it chose",

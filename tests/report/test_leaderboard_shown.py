@@ -6,7 +6,7 @@ import pytest
 
 from demur import Plan, Settings, evaluate, report_html
 from demur.report.console import evaluation_text
-from demur.report.leaderboard import best_sentence, board_to_show, sentences
+from demur.report.selective.leaderboard import best_sentence, board_to_show, sentences
 from demur.report.table_rows import Layout
 from demur.report.tables import table_text
 from demur.results.load import results_of

@@ -22,8 +22,8 @@ from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
 from demur.report.names import systems_of
-from demur.report.selective.closer import by_item
-from demur.report.selective.curves import forests, signals
+from demur.report.selective.cases import by_item
+from demur.report.selective.comparisons import forests, signals
 from demur.report.tables import table_text
 from demur.results.load import results_of
 from demur.results.selective import evaluate

@@ -16,7 +16,7 @@ from demur.inference.uncertainty import SIDE_ONLY, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
-from demur.results.curve_rows import curve_rows
+from demur.results.curves import curve_rows
 from demur.simulate import study
 from demur.simulate.coverage_chart import coverage_chart
 from demur.simulate.designs import DESIGNS, LEFT, Design, phq8

@@ -11,7 +11,7 @@ from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.quantities import Measure
 from demur.quantities.graded import Clusters
-from demur.results.curve_rows import curve_rows
+from demur.results.curves import curve_rows
 
 AREA = Measure.of("augrc@C_common")
 UNITS = 4

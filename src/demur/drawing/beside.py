@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from demur.drawing.forest import Interval
+from demur.drawing.labels import apart, end_label
 from demur.drawing.picture import MARGINS, Frame, Picture, at, element, line, marker, percent_text, plane, visible
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, curves_in_words, risk_coverage, risk_frame
 
@@ -16,7 +17,6 @@ _SHAPES = {
 }
 _MIDDLE = 0.5
 _HIGHER = 1.25  # height of the frame relative to the curves, at least
-_LABEL = 17  # pixels between two names, at least
 _SIZE = (760, 400)
 _SMALL = (420, 240)
 
@@ -55,10 +55,9 @@ def beside_curves(curves: Sequence[RiskCurve], points: Sequence[OutsidePoint]) -
     top = max(heights, default=0.0)
     unnamed = [replace(curve, label="") for curve in curves]
     frame, picture = risk_frame(curves, top), risk_coverage(unnamed, top=top, size=_SIZE)
-    spacing = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
     marks = [part for draw in (_lines, _bars, _shape) for point in points for part in draw(frame, point)]
     described = "; ".join(f"{point.label}: {point.risk:.4g} at a coverage of {point.coverage:.1%}" for point in points)
-    parts = [*picture.parts, *marks, *_names(frame, points, spacing)]
+    parts = [*picture.parts, *marks, *_names(frame, points)]
     words = f"{curves_in_words(curves)} Beside them {described}."
     return replace(picture, parts=parts, words=words, keys=[(curve.style, curve.label) for curve in curves], data={})
 
@@ -86,16 +85,13 @@ def _shape(frame: Frame, point: OutsidePoint) -> Iterator[str]:
     yield at(frame.across(point.coverage), frame.up(point.risk), element("path", d=_SHAPES[point.kind], class_=kind))
 
 
-def _names(frame: Frame, points: Iterable[OutsidePoint], spacing: float) -> Iterator[str]:
-    """A label beside each point; labels that would overlap are moved apart."""
-    floor = 100.0
-    for point in sorted(points, key=lambda point: point.risk):
-        y = min(frame.up(point.risk), floor)
-        floor = y - spacing
+def _names(frame: Frame, points: Iterable[OutsidePoint]) -> Iterator[str]:
+    """A label beside each point."""
+    rising = sorted(points, key=lambda point: point.risk)
+    heights = apart((frame.up(point.risk) for point in rising), _SIZE[1] - MARGINS[0] - MARGINS[2])
+    for point, y in zip(rising, heights, strict=True):
         anchor, dx = ("end", -11) if point.coverage >= _MIDDLE else ("start", 11)
-        x = percent_text(frame.across(point.coverage))
-        text = escape(point.label)
-        yield element("text", text, x=x, y=percent_text(y), dx=dx, dy=-5, text_anchor=anchor, class_="end")
+        yield end_label((frame.across(point.coverage), y), escape(point.label), shift=(dx, -5), anchor=anchor)
 
 
 def handover_chart(curve: Handover) -> Picture:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+from demur.drawing.labels import apart, end_label
 from demur.drawing.picture import MARGINS, Frame, Picture, Spot, at, element, line, percent_text, plane, shape
 
 _LOWEST = 0.01
@@ -13,7 +14,6 @@ _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _PIECES = 60
 _SIZE = (760, 320)
 _BESIDE = 4  # pixels between the intervals of two systems at one price
-_LABEL = 17  # pixels between two labels, at least
 RequestedPrice = tuple[float, float, tuple[float, float] | None]  # a price, its cost, and the interval of the cost
 
 
@@ -56,10 +56,9 @@ def cost_chart(lines: Sequence[CostLine]) -> Picture:
     parts.append(plane(*paths))
     for index, curve in enumerate(lines):
         parts += _requested(frame, curve, _BESIDE * (index - (len(lines) - 1) / 2))
-    spacing = 100 * _LABEL / (_SIZE[1] - MARGINS[0] - MARGINS[2])
-    parts += _names(frame, lines, spacing)
+    parts += _names(frame, lines)
     spot = _spot(frame, declined, declined)
-    parts.append(_text(spot, "", "decline all", "end", (-8, 12)))
+    parts.append(end_label(spot, "decline all", shift=(-8, 12), anchor="end"))
     return Picture(*_SIZE, _words(lines), parts, "curves", [(curve.style, curve.label) for curve in lines])
 
 
@@ -108,23 +107,20 @@ def _requested(frame: Frame, curve: CostLine, shift: float) -> Iterator[str]:
         yield at(x, y, shape(curve.style))
 
 
-def _names(frame: Frame, lines: Sequence[CostLine], spacing: float) -> Iterator[str]:
+def _names(frame: Frame, lines: Sequence[CostLine]) -> Iterator[str]:
     """Labels of the lines for answering everything at the left, and of the lowest costs at the right."""
-    floor, low = 100.0, 10 ** frame.xs[0]
-    for curve in sorted(lines, key=lambda curve: curve.of_all):
-        y = min(frame.up(curve.cost_of_all(low)), floor)
-        floor = y - spacing
+    low, plot = 10 ** frame.xs[0], _SIZE[1] - MARGINS[0] - MARGINS[2]
+    of_all = sorted(lines, key=lambda curve: curve.of_all)
+    for curve, y in zip(of_all, apart((frame.up(curve.cost_of_all(low)) for curve in of_all), plot), strict=True):
         name = f"{curve.label} answers all" if curve.label else "answer all"
-        yield _text((0, y), curve.style, name, "start", (6, -7))
-    for row, curve in enumerate(sorted(lines, key=lambda curve: curve.cost(1.0))):
-        yield _text((100, 100 - row * spacing), curve.style, curve.label or "lowest cost", "end", (0, -10))
+        yield end_label((0, y), _tag(curve), escape(name), shift=(6, -7), anchor="start")
+    lowest = sorted(lines, key=lambda curve: curve.cost(1.0))
+    for curve, y in zip(lowest, apart([100.0] * len(lowest), plot), strict=True):
+        yield end_label((100, y), _tag(curve), escape(curve.label or "lowest cost"), shift=(0, -10), anchor="end")
 
 
-def _text(spot: Spot, style: str, name: str, anchor: str, shift: tuple[float, float]) -> str:
-    tag = [element("tspan", "● ", class_=f"tag {style}")] if style else []
-    x, y = map(percent_text, spot)
-    dx, dy = shift
-    return element("text", *tag, escape(name), x=x, y=y, dx=dx, dy=dy, text_anchor=anchor, class_="end")
+def _tag(curve: CostLine) -> str:
+    return element("tspan", "● ", class_=f"tag {curve.style}")
 
 
 def _words(lines: Sequence[CostLine]) -> str:

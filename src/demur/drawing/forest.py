@@ -13,13 +13,12 @@ _FEW_TICKS = 3
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """A number with its interval, or the reason why it has none; a difference has the style of the favoured system."""
+    """A number with its interval, if it has one; a difference has the style of the favoured system."""
 
     label: str
     style: str
     value: float | None
     interval: Interval | None = None
-    reason: str = ""
     comparable: bool = True
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, percent_text, plane, steps, visible
+from demur.drawing.labels import apart, end_label
+from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, plane, steps, visible
 
 MOST_MARKERS = 40
 _MIDDLE = 0.5
-_LABEL = 17  # pixels between two labels, at least
 _MARGINS = (34.0, 20.0, 46.0, 52.0)
 
 
@@ -79,8 +79,7 @@ def risk_coverage(
     for curve in curves:
         spots = [*_spots(frame, curve)]
         parts += [marker(x, y, curve.style) for x, y in spots if len(spots) <= MOST_MARKERS]
-    plot = size[1] - _MARGINS[0] - _MARGINS[2]
-    parts += _names(frame, [curve for curve in curves if len(curve.coverage)], 100 * _LABEL / plot)
+    parts += _names(frame, curves, size[1] - _MARGINS[0] - _MARGINS[2])
     parts += [_mark(frame, curve.style, *curve.mark) for curve in curves if curve.mark]
     ring = element("circle", r=8)
     parts += [at(0, 0, ring, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
@@ -148,17 +147,14 @@ def _references(frame: Frame, curve: RiskCurve) -> Iterator[str]:
             yield element("path", d=path, class_=f"reference {name} {curve.style}")
 
 
-def _names(frame: Frame, curves: Sequence[RiskCurve], spacing: float) -> Iterator[str]:
-    """A label with Cmax at the end of each curve; labels that would overlap are moved apart."""
-    floor = 100.0
-    for curve in sorted(curves, key=lambda curve: curve.risk[-1]):
-        y = min(frame.up(curve.risk[-1]), floor)
-        floor = y - spacing
+def _names(frame: Frame, curves: Sequence[RiskCurve], plot: float) -> Iterator[str]:
+    """A label with Cmax at the end of each curve, in a plot of so many pixels."""
+    rising = sorted((curve for curve in curves if len(curve.coverage)), key=lambda curve: curve.risk[-1])
+    for curve, y in zip(rising, apart((frame.up(curve.risk[-1]) for curve in rising), plot), strict=True):
         anchor, dx = ("end", 4) if curve.cmax > _MIDDLE else ("start", -4)
         tag = element("tspan", "●", class_=f"tag {curve.style}")
         text = f" {escape(curve.label)} {curve.cmax:.1%}" if curve.label else f" Cmax {curve.cmax:.1%}"
-        x = percent_text(frame.across(curve.cmax))
-        yield element("text", tag, text, x=x, y=percent_text(y), dx=dx, dy=-10, text_anchor=anchor, class_="end")
+        yield end_label((frame.across(curve.cmax), y), tag, text, shift=(dx, -10), anchor=anchor)
 
 
 def _mark(frame: Frame, style: str, coverage: float, risk: float, name: str) -> str:

@@ -13,7 +13,7 @@ from demur.read.groups import GroupFile
 if TYPE_CHECKING:
     from demur.facts.items import Items
     from demur.read import TableOptions
-    from demur.results.group_parts import GroupsRecord
+    from demur.results.groups import GroupsRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,12 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
-from demur.report.emulated import OVER_TIES, emulated_text, other_numbers, signatures
-from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
-from demur.report.names import Pair, by_code, by_name, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.selective.beside import beside_text
+from demur.report.selective.conventions import conventions_text, signatures
+from demur.report.selective.costs import costs_text
+from demur.report.selective.groups import groups_text
+from demur.report.selective.leaderboard import leaderboard_text
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says
@@ -92,14 +95,14 @@ def print_report(text: str) -> None:
 
 def evaluation_text(results: Results, width: int = _WIDE) -> str:
     """The whole report of one system or of several, as lines."""
-    lines, pairs = [*_population(results), *_leaderboard(results)], pairs_of(results)
+    lines, pairs = [*_population(results), *leaderboard_text(results)], pairs_of(results)
     for confidence in results.selective.confidences:
         if not pairs:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += [*_groups(results, confidence), *_beside(results, confidence), *_costs(results, confidence)]
-        lines += _others(results, confidence)
+        for part in (groups_text, beside_text, costs_text, conventions_text):
+            lines += part(results, confidence)
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
@@ -161,23 +164,6 @@ def _heading(results: Results, confidence: str) -> str:
     return f"{shown(confidence)}{', lower is surer' if confidence in results.lower_is_surer else ''}"
 
 
-def _leaderboard(results: Results) -> Iterator[str]:
-    """The systems with their ranks and the basis of the ranks; nothing for fewer than three."""
-    board = board_to_show(results)
-    if board is None:
-        return
-    systems = by_name(results)
-    title = title_of(board.standings[0].estimate)
-    yield from ("", f"Leaderboard: {title} under {shown(board.number.confidence)}, lower is better")
-    rows = [("  rank", "system", "AUGRC", level_of(results), "Cmax")]
-    for standing in board.standings:
-        ends = bounded_interval(results, standing.estimate)
-        numbers = (four(standing.estimate.value), ends) if standing.ranks else ("", why_not_ranked(board, standing))
-        rows.append((f"  {ranks_text(standing)}", systems[standing.system].label, *numbers, four(standing.reaches)))
-    yield from table(rows, to_the_left=(0, 1))
-    yield from (best_sentence(results, board), *sentences(results, board))
-
-
 def _single(results: Results, confidence: str) -> Iterator[str]:
     """The numbers of one system, with the oracle value and the excess over it where both exist."""
     system, level, study = results.systems[0], level_of(results), results.selective
@@ -219,53 +205,6 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
         yield from table([(f"    {head}", cell) for head, cell in zip(heads, cells, strict=True)])
         if verdict_text:
             yield f"    {verdict_text}"
-
-
-def _groups(results: Results, confidence: str) -> Iterator[str]:
-    """The groups, if any were requested."""
-    if results.selective.groups is not None:
-        from demur.report.groups import groups_text  # noqa: PLC0415  (few evaluations have groups)
-
-        yield from groups_text(results, confidence)
-
-
-def _beside(results: Results, confidence: str) -> Iterator[str]:
-    """Raters and published points, if there are any."""
-    points, systems = results.selective.external_points, systems_of(results)
-    if not points:
-        return
-    from demur.report.beside import HEADINGS, beside_sentences, point_cells  # noqa: PLC0415  (few have any)
-
-    for system in systems:
-        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
-        cells = [point_cells(results, point, system, confidence) for point in points]
-        yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
-    yield from beside_sentences(results, confidence)
-
-
-def _costs(results: Results, confidence: str) -> Iterator[str]:
-    """The costs of errors and abstentions, if prices were given."""
-    if not results.selective.abstention_costs:
-        return
-    from demur.report.costs import HEADINGS, cost_sentences, cost_table  # noqa: PLC0415  (few have prices)
-
-    systems = systems_of(results)
-    for system in systems:
-        rows = [row.cells for row in cost_table(results, system, confidence)]
-        heads = (f"{system.label}, {HEADINGS[0]}" if len(systems) > 1 else HEADINGS[0], *HEADINGS[1:])
-        yield from ["", *table([(f"  {row[0]}", *row[1:]) for row in (heads, *rows)])]
-    yield from cost_sentences(results, confidence)
-
-
-def _others(results: Results, confidence: str) -> Iterator[str]:
-    """The numbers of other conventions, if any were requested."""
-    rows = [*other_numbers(results, confidence)]
-    if rows:
-        labels = [system.label if len(results.systems) > 1 else "value" for system in systems_of(results)]
-        cells = [(f"  {row.title}", *map(emulated_text, row.numbers)) for row in rows]
-        yield from ["", *table([("  in other conventions", *labels), *cells], to_the_left=(0,))]
-        yield OVER_TIES
-        yield from (f"{row.title}: {note}" for row in rows for note in row.notes)
 
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:

@@ -7,10 +7,10 @@ from demur.drawing.labels import inert
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, systems_of
+from demur.report.selective.leaderboard import best_sentence, board_to_show
 from demur.report.table_rows import Layout
-from demur.report.text import level_of, shown_interval, title_of
+from demur.report.text import level_of, listing, shown_interval, title_of
 from demur.report.verdict import UNDECIDED, decide, is_measured
 from demur.results.study import AREA
 from demur.results.table import Results
@@ -33,12 +33,8 @@ def paper_text(results: Results, layout: Layout) -> str:
     return "\n\n".join(inert(" ".join(part)) for part in (results_part, [*_methods(results)])) + "\n"
 
 
-def _names(results: Results) -> list[str]:
-    return [system.name for system in systems_of(results)]
-
-
 def _counted(results: Results) -> str:
-    study, names = results.selective, _names(results)
+    study, names = results.selective, [system.name for system in systems_of(results)]
     counts = f"{study.clusters_included} {study.noun}s ({study.units} items; {study.clusters_failed} failed)"
     return f"We evaluated {listing(names)} on {'the same ' if len(names) > 1 else ''}{counts}."
 

@@ -11,9 +11,9 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, canonical
-from demur.report.emulated import OVER_TIES, other_numbers
 from demur.report.escapes import DAGGER
 from demur.report.names import pairs_of
+from demur.report.selective.conventions import OVER_TIES, other_numbers
 from demur.report.text import UNDEFINED, fixed, level_of, shown_interval, title_of
 from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
 from demur.results.emulated import is_order_dependent

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from demur.errors import registered
-from demur.report.emulated import OURS, signatures
 from demur.report.escapes import escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.leaderboard import best_sentence, ranks_text, sentences
+from demur.report.selective.conventions import OURS, signatures
+from demur.report.selective.leaderboard import best_sentence, ranks_text, sentences
 from demur.report.sentence import paper_text
 from demur.report.table_rows import LEADERBOARD, USUAL, Cell, Layout, columns_of_systems, notes, rows_of
 from demur.report.text import shown_interval, title_of
@@ -45,11 +45,12 @@ def _markdown_notes(results: Results, below: Sequence[str]) -> list[str]:
     return [*map(escaped_markdown, below), *(f"{name}: `{line}`" for name, line in signatures(results).items())]
 
 
-def _signed_latex(results: Results) -> list[str]:
-    """The signatures in LaTeX, which may break lines after a bar."""
+def _latex_notes(results: Results, below: Sequence[str]) -> list[str]:
+    """Escaped notes, and the signatures, which may break lines after a bar."""
     lines = ((name, escaped_latex(line)) for name, line in signatures(results).items())
     broken = ((name, line.replace(r"\textbar{}", r"\textbar\allowbreak{}")) for name, line in lines)
-    return [f"{escaped_latex(name)}: \\texttt{{{line}}}" for name, line in broken]
+    signed = [f"{escaped_latex(name)}: \\texttt{{{line}}}" for name, line in broken]
+    return [*map(escaped_latex, below), *signed]
 
 
 def latex(results: Results, layout: Layout) -> str:
@@ -63,7 +64,8 @@ def latex(results: Results, layout: Layout) -> str:
         for row in rows_of(results, confidence, layout=layout):
             cells = [latex_numbers(text) for cell in row.cells for text in cell.texts(layout)]
             lines.append(f"    {' & '.join([_latex_title(row.title), *cells])} \\\\")
-    return _in_latex(f"l{'r@{ }l' * len(columns)}", [f"   {heads} \\\\", *lines], (results, notes(results, layout)))
+    below = _latex_notes(results, notes(results, layout))
+    return _in_latex(f"l{'r@{ }l' * len(columns)}", [f"   {heads} \\\\", *lines], below)
 
 
 def _latex_title(title: str) -> str:
@@ -71,9 +73,8 @@ def _latex_title(title: str) -> str:
     return plain.replace(r"C\_common", r"$C_{\mathrm{common}}$")
 
 
-def _in_latex(alignment: str, lines: Sequence[str], about: tuple[Results, Sequence[str]]) -> str:
-    """A booktabs table from lines of LaTeX, with notes and signatures below it."""
-    below = [*map(escaped_latex, about[1]), *_signed_latex(about[0])]
+def _in_latex(alignment: str, lines: Sequence[str], below: Sequence[str]) -> str:
+    """A booktabs table from lines of LaTeX, with escaped notes below it."""
     head = ["% needs \\usepackage{booktabs}", "\\begin{table}", "  \\centering"]
     head += [f"  \\begin{{tabular}}{{{alignment}}}", "    \\toprule"]
     foot = ["    \\bottomrule", "  \\end{tabular}", "  \\par\\smallskip"]
@@ -138,7 +139,7 @@ def board_latex(results: Results, layout: Layout) -> str:
     heads, rows = _board_cells(results, layout)
     lines = [f"    {' & '.join(map(_latex_title, heads))} \\\\", "    \\midrule"]
     lines += [f"    {' & '.join([escaped_latex(row[0]), *map(latex_numbers, row[1:])])} \\\\" for row in rows]
-    return _in_latex(f"l{'r' * (len(heads) - 1)}", lines, (results, _board_notes(results, layout)))
+    return _in_latex(f"l{'r' * (len(heads) - 1)}", lines, _latex_notes(results, _board_notes(results, layout)))
 
 
 def board_csv(results: Results, layout: Layout) -> str:

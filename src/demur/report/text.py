@@ -1,12 +1,11 @@
 """Numbers as text: values, intervals, titles, thresholds and aligned tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import category, east_asian_width
 
+from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.quantities import Measure
@@ -15,9 +14,6 @@ from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
-
-if TYPE_CHECKING:
-    from demur.drawing.forest import IntervalRow
 
 UNDEFINED = "–"
 _NO_COLUMN = ("Mn", "Me", "Cf")
@@ -77,8 +73,6 @@ def ends_of(interval: Interval | None) -> tuple[float, float] | None:
 
 def interval_row(label: str, style: str, value: float, interval: Interval | None, **more: Any) -> IntervalRow:
     """A number with its interval as a row of a picture; one that is undefined is not drawn."""
-    from demur.drawing.forest import IntervalRow  # noqa: PLC0415  (the console draws nothing)
-
     return IntervalRow(label, style, None if math.isnan(value) else value, ends_of(interval), **more)
 
 
@@ -125,21 +119,24 @@ def title_of(estimate: Estimate) -> str:
     return measure.title
 
 
-def threshold_text(threshold: float, next_lower: float, scale: int = 1) -> str:
-    """The shortest text of a ranking threshold on the scale of the signal; −1 where lower is more confident.
-
-    >>> threshold_text(-0.3, -0.5, scale=-1), threshold_text(-2 / 3, -0.7, scale=-1), threshold_text(0.2, 0.1, scale=-1)
-    ('0.3', '0.67', '-0.2')
-    """
-    text = typed_threshold(threshold, next_lower)
-    return text if scale > 0 else text[1:] if text.startswith("-") else f"-{text}" if threshold else text
-
-
 def threshold_at(record: CurveRecord, point: int) -> str:
     """The threshold of an operating point as text; it accepts exactly that point's answers."""
     scale = -1 if record.lower_is_surer else 1
     threshold, *lower = (scale * value for value in record.curve.threshold[point : point + 2])
-    return threshold_text(threshold, lower[0] if lower else -math.inf, scale)
+    text = typed_threshold(threshold, lower[0] if lower else -math.inf)
+    if scale > 0:
+        return text
+    return text.removeprefix("-") if text.startswith("-") or not threshold else f"-{text}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """Join names for a sentence.
+
+    >>> listing(["a"]), listing(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) -> Iterator[str]:

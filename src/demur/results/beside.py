@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, cast
 
@@ -30,11 +29,10 @@ from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
 from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO, RISK, both_key, gap_key, handed_key, system_key
 from demur.results.handover import handed_over, handover_curve, shared_units
-from demur.results.published import check_point, estimates_of_point, on_our_scale, point_error, point_record
+from demur.results.published import NO_UNCERTAINTY, PublishedPoint
 from demur.types import Flags, Json
 
 Views = Mapping[str, Mapping[str, CurveView]]
@@ -74,7 +72,7 @@ class Others:
     beside: Beside
     views: Views
     raters: Mapping[str, CurveView]
-    kinds: Mapping[str, str]
+    points: Mapping[str, PublishedPoint]
 
     @classmethod
     def of(cls, beside: Beside, alignment: Alignment, views: Views, loss: str | None, systems: set[str]) -> Others:
@@ -98,15 +96,9 @@ class Others:
                 rated = aligned_with(like, alignment.left_out, lost)
                 rated_loss = None if rated.losses is not None else loss
                 graded[name] = CurveView.of(grade(rated, loss=rated_loss, confidence=np.zeros(len(rated))))
-        for point in beside.points:
-            check_point(point, next(iter(next(iter(views.values())).values())))
-        kinds = dict.fromkeys(beside.raters, "paired") | dict.fromkeys(forced, "forced")
-        return cls(beside, views, graded, kinds)
-
-    @property
-    def points(self) -> dict[str, NumbersOfPoint]:
-        """The points known only by their published numbers."""
-        return {point.name: on_our_scale(point, self._any_view) for point in self.beside.points}
+        every_view = [view for by_system in views.values() for view in by_system.values()]
+        points = {point.name: PublishedPoint.of(point, every_view) for point in beside.points}
+        return cls(beside, views, graded, points)
 
     @property
     def names(self) -> list[str]:
@@ -141,7 +133,7 @@ class Others:
                 rows[key] = _at_point(key, PointView((view, rater)))
             for name, point in self.points.items():
                 key = system_key(name, system, confidence)
-                rows[key] = _at_point(key, PointView((view,), _coverage(point)))
+                rows[key] = _at_point(key, PointView((view,), point.coverage))
         return rows
 
     @cached_property
@@ -189,20 +181,16 @@ class Others:
         """Add what needs no draws: published points, their differences, coverages and simultaneous intervals."""
         rows = {row.key: row for row in map(self._placed, estimates)}
         for name, point in self.points.items():
-            rows |= {row.key: row for row in estimates_of_point(point, self._any_view)}
+            rows |= {row.key: row for row in point.estimates()}
             for confidence, system, view in self._curve_views():
                 key = gap_key(name, system, confidence)
-                rows[key] = self._independent(key, point, rows[system_key(name, system, confidence)], view)
+                rows[key] = _independent(key, point, rows[system_key(name, system, confidence)], len(view.ids))
         for (name, system), (row, _) in self._both.items():
             key = Key(name, "answered", group=Group(ANSWERED_BY, system))
             rows[key] = Estimate(key, float(cast("PointView", row.view).own.curve.answered))
         for confidence, system, _ in self._curve_views():
             rows |= self._at_once([rows[gap_key(name, system, confidence)] for name in self.names])
         return [*rows.values()]
-
-    @property
-    def _any_view(self) -> CurveView:
-        return next(iter(next(iter(self.views.values())).values()))
 
     def _placed(self, row: Estimate) -> Estimate:
         group = row.key.group
@@ -216,31 +204,19 @@ class Others:
             return replace(row, at=pair.own.curve.cmax, threshold=self.beside.handover_threshold)
         return row
 
-    def _independent(self, key: Key, point: NumbersOfPoint, system: Estimate, view: CurveView) -> Estimate:
-        gap = IndependentGap(point.risk - system.value, math.nan, len(view.ids))
-        if math.isnan(gap.value):
-            return Estimate(key, math.nan, undefined=system.undefined, no_interval="there is no number")
-        error, drop_rate = point_error(point, view), system.drop_rate
-        if error is None or math.isnan(system.std_error) or not drop_rate <= MOST_DROPPED or gap.clusters == 1:
-            reason = "no_uncertainty" if error is None else system.no_interval or "too many draws have no such number"
-            return Estimate(key, gap.value, drop_rate=drop_rate, no_interval=reason)
-        gap = replace(gap, std_error=math.hypot(system.std_error, error))
-        return Estimate(
-            key, gap.value, gap.std_error, recommended=gap.interval(), drop_rate=drop_rate, p_value=gap.p_value
-        )
-
     def _at_once(self, gaps: Sequence[Estimate]) -> dict[Key, Estimate]:
         """Gaps to several points with simultaneous intervals (Bonferroni)."""
         judged = [row for row in gaps if row.recommended is not None]
         if len(judged) < 2:  # noqa: PLR2004
             return {}
         counted = {contrast.key: contrast.counted for contrast in self.contrasts}
+        clusters = next(len(view.ids) for _, _, view in self._curve_views())
         level, widened = 1 - _LEVEL / len(judged), dict[Key, Estimate]()
         for row in judged:
             if row.evidence is not None:
                 alone = recommended("difference", row.evidence, counted[row.key], level)[0]
             else:
-                alone = IndependentGap(row.value, row.std_error, len(self._any_view.ids)).interval(level)
+                alone = IndependentGap(row.value, row.std_error, clusters).interval(level)
             if alone is not None:
                 together = Interval("simultaneous", *alone.ends, count=len(judged))
                 widened[row.key] = replace(row, simultaneous=together)
@@ -260,7 +236,7 @@ class Others:
         paired: list[Json] = [
             {
                 "name": name,
-                "kind": self.kinds[name],
+                "kind": "paired" if name in self.beside.raters else "forced",
                 "source": source.path if (source := sources[name]) else None,
                 "coverage": view.curve.cmax,
                 "risk": float(view.curve.overall_risk),
@@ -271,15 +247,10 @@ class Others:
             for name, view in self.raters.items()
         ]
         return {
-            "external_points": paired + [point_record(point, self._any_view) for point in self.beside.points],
+            "external_points": paired + [point.record() for point in self.points.values()],
             "margin": self.beside.margin,
             "handover_threshold": self.beside.handover_threshold,
         }
-
-
-def _coverage(point: NumbersOfPoint) -> Coverage:
-    counted = point.answered is not None and point.units is not None
-    return Coverage.of(Fraction(point.answered or 0, point.units or 1) if counted else point.coverage)
 
 
 def _at_point(key: Key, view: PointView) -> Row:
@@ -295,6 +266,18 @@ def _risk_of(key: Key, graded: Graded) -> Row:
 def _answering(view: CurveView) -> Flags:
     """The clusters with at least one answer; the others do not bear on a risk."""
     return np.asarray(np.bincount(view.graded.grouped.of_answer, minlength=len(view.ids)) > 0)
+
+
+def _independent(key: Key, point: PublishedPoint, system: Estimate, clusters: int) -> Estimate:
+    """The risk of a published point minus that of a system, which are independent."""
+    value, error, drop_rate = point.risk - system.value, point.std_error, system.drop_rate
+    if math.isnan(value):
+        return Estimate(key, math.nan, undefined=system.undefined, no_interval="there is no number")
+    if error is None or math.isnan(system.std_error) or not drop_rate <= MOST_DROPPED or clusters == 1:
+        reason = NO_UNCERTAINTY if error is None else system.no_interval or "too many draws have no such number"
+        return Estimate(key, value, drop_rate=drop_rate, no_interval=reason)
+    gap = IndependentGap(value, math.hypot(system.std_error, error), clusters)
+    return Estimate(key, value, gap.std_error, recommended=gap.interval(), drop_rate=drop_rate, p_value=gap.p_value)
 
 
 def _contrast(key: Key, row: Row, subtracted: Row) -> Contrast:

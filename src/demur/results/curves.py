@@ -1,6 +1,6 @@
-"""Curves as results hold them: operating points, oracle order, bands, histogram and reliability."""
+"""Risk–coverage curves in results: their rows and warnings, and what a report draws of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import Any
@@ -8,17 +8,23 @@ from typing import Any
 import numpy as np
 
 from demur.inference.bands import BandEnds
+from demur.inference.estimates import Estimate, Estimates
+from demur.inference.key import Key, Pattern
 from demur.inference.point_intervals import intervals_at_points
 from demur.inference.reliabilities import Reliability
 from demur.inference.resample import Plan
-from demur.inference.views import CurveView
+from demur.inference.rows import Row
+from demur.inference.views import CurveView, SharedView
+from demur.inference.warnings import ResultWarning, about_estimate, about_view
+from demur.quantities import Measure
 from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
+from demur.quantities.registry import COMMON
 from demur.results.parts import CurveRecord
 from demur.types import Json
 
-_BARS = 20
+_BARS = 20  # of a histogram
 
 
 def curve_record(
@@ -107,3 +113,48 @@ def _reliability(graded: Graded, plan: Plan) -> Json | None:
     reference = table.if_calibrated(plan)
     beside = {"ece_if_calibrated": asdict(reference) if reference else None, "bins": bins}
     return {name: table.scores[name] for name in ("ece", "brier", "nll")} | beside
+
+
+def curve_rows(
+    confidence: str,
+    views: Mapping[str, CurveView],
+    measures: Sequence[Measure],
+    *,
+    resample_all: bool = False,
+    counts: Callable[[Key], bool] | None = None,
+) -> Iterator[Row]:
+    """The rows of several systems under one confidence; an area cut at the common coverage needs all their views.
+
+    A quantity that is usually reported as a point alone is resampled where it is asked for by name. Of the rows that do
+    not count for themselves only differences are wanted.
+    """
+    for index, (system, view) in enumerate(views.items()):
+        shared = SharedView(tuple(views.values()), index)
+        for measure in measures:
+            source = shared if measure.value == COMMON else view
+            key = Key(system, str(measure), confidence)
+            resampled = resample_all or not measure.quantity.point_only
+            yield Row.of_curve(key, source, measure, resampled=resampled, side=counts is not None and not counts(key))
+
+
+def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:
+    """The warnings about estimates of one view or, without a view, about differences."""
+    for row in rows:
+        key, added = row.key, 0.0  # the share of units that the operating point adds
+        coverage = Measure.of(key.quantity).coverage
+        if view is not None and row.other_threshold_rate is not None and coverage is not None:
+            count, units = view.curve.points.count, view.curve.units
+            index = int(np.searchsorted(count, coverage.units_needed(units)))
+            added = float(np.diff(count, prepend=0)[index : index + 1].sum() / units)
+        about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence, minus=key.minus)
+        yield from about_estimate(row, about, added)
+
+
+def about_numbers(views: Mapping[Any, Mapping[str, CurveView]], estimates: Estimates) -> Iterator[ResultWarning]:
+    """The warnings about each view, its estimates, and the differences under each confidence."""
+    for confidence, by_system in views.items():
+        rows = estimates.where(confidence=confidence or "")
+        for system, view in by_system.items():
+            yield from about_view(view, Pattern(system=system, confidence=confidence))
+            yield from warnings_of(rows.where(system=system, minus=None), view)
+        yield from warnings_of(row for row in rows if row.key.minus)

@@ -1,6 +1,7 @@
 """Risk gaps between a rater or point and a system: their keys, and the verdict they support."""
 
 from demur.inference.estimates import Estimate
+from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.registry import POINT
 
@@ -30,12 +31,17 @@ def handed_key(point: str, system: str, confidence: str, *, minus: bool = False)
     return Key(system, "risk", confidence, group=Group(HANDED_TO, point), minus=subtracted)
 
 
+def deciding(estimate: Estimate) -> Interval | None:
+    """The interval that decides a difference: the simultaneous one if there is one, else the recommended one."""
+    return estimate.simultaneous or estimate.recommended
+
+
 def gap_verdict(gap: Estimate, margin: float | None = None) -> str:
     """Whether the system's risk is below or above the rater's; with a margin, also whether it is within it.
 
     The simultaneous interval decides if there is one. Empty without an interval.
     """
-    ends = gap.simultaneous or gap.recommended
+    ends = deciding(gap)
     if ends is None:
         return ""
     side = BELOW if ends.low > 0 else ABOVE if ends.high < 0 else UNDECIDED

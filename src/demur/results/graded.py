@@ -19,7 +19,7 @@ from demur.quantities import Measure, quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
 from demur.quantities.registry import COMMON, CUT
-from demur.results.curve_rows import about_numbers, curve_rows
+from demur.results.curves import about_numbers, curve_rows
 from demur.results.settings import HALF, Settings
 
 _HOW_TO_GRADE = "grade(items, …) or grade_units(confidence, loss=…) makes it; evaluate(data, …) takes data as they are"

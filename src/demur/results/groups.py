@@ -1,4 +1,4 @@
-"""Groups of units in an evaluation: their settings, threshold, rows, warnings and record."""
+"""Groups of units in an evaluation: their settings and record, and their threshold, rows and warnings."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from demur.errors import UserError, literal, shown
 from demur.facts.groups import MOST_LEVELS, NONE, check_same_groups, grouping_of
+from demur.files.strict_model import Count, Declared, Part
 from demur.inference.groups import SERVED, GroupRows, Level
 from demur.inference.key import Group, Key
 from demur.inference.rows import Row
@@ -20,7 +21,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
 from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
-from demur.results.group_parts import GroupsRecord
+from demur.results.parts import Many, Vertices
 from demur.types import Json
 
 if TYPE_CHECKING:
@@ -67,6 +68,60 @@ class GroupSettings:
             raise UserError(f"--{changed[0].replace('_', '-')} is for groups: name some (--group)")
 
 
+class SharedThreshold(Part):
+    """The threshold all groups of one system share under one confidence."""
+
+    system: str
+    confidence: str
+    threshold: float
+
+
+class GroupingRecord(Part):
+    """A grouping of the units: its levels, the column (and file) its labels came from, and how many units have none.
+
+    It is of the `cluster` if all units of every cluster are in one group, and of the `unit` otherwise.
+    """
+
+    name: str
+    column: str | None
+    file: str | None
+    kind: Literal["cluster", "unit"]
+    levels: Many[str]
+    without_label: Count
+
+
+class GroupCurve(Vertices):
+    """Operating points of one group of a system under one confidence: all of them, or some spread evenly."""
+
+    of: ClassVar[str] = "the curve of a group"
+    system: str
+    confidence: str
+    group: Annotated[tuple[str, str], Declared(strict=False)]
+
+    def _mistakes(self) -> Iterator[str]:
+        if not len(self.coverage) == len(self.selective_risk) == len(self.generalized_risk):
+            yield "the columns of the curve of a group have different lengths"
+
+
+class GroupsRecord(Part):
+    """What was asked about groups: the threshold they share, as given or by a coverage, and who can be judged."""
+
+    threshold: float | None
+    at_coverage: str | None
+    min_clusters: Count
+    max_groups: Count
+    stratified_by: str | None
+    thresholds: Many[SharedThreshold]
+    groupings: Annotated[Many[GroupingRecord], Declared(min_length=1)]
+    curves: Many[GroupCurve]
+
+    def threshold_of(self, system: str, confidence: str) -> float:
+        """The threshold the groups of a system share."""
+        return next(
+            shared.threshold for shared in self.thresholds if (shared.system, shared.confidence) == (system, confidence)
+        )
+
+
 def settings_of(record: GroupsRecord | None) -> GroupSettings:
     """The settings of groups, from their record."""
     if record is None:
@@ -83,14 +138,15 @@ def settings_of(record: GroupsRecord | None) -> GroupSettings:
 
 def grouped(evaluation: Evaluation) -> list[GroupRows]:
     """The rows of every requested grouping, under every confidence and of every system."""
-    settings, systems = evaluation.settings.by_group, evaluation.alignment.systems
+    settings, systems, rows = evaluation.settings.by_group, evaluation.alignment.systems, list[GroupRows]()
+    if not settings.names:
+        return rows
     for name in settings.names:
         check_same_groups(systems, name)
-    rows = []
     for confidence, by_system in evaluation.views.items():
         reached = min(view.curve.coverage_reached for view in by_system.values())
         for system, view in by_system.items():
-            threshold = _threshold(evaluation, view.curve, reached) if settings.names else 0.0
+            threshold = _threshold(evaluation, view.curve, reached)
             for name in settings.names:
                 key = Key(system, "", confidence, group=Group(name))
                 grouping = grouping_of(systems[system], name, settings.max_groups)

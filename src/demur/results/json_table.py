@@ -89,7 +89,7 @@ class EstimateColumns(Part):
                 yield f"an interval of {low} and {high} has one end, or its low end lies above the high end"
 
 
-_RENAMED = {
+RENAMED = {
     "percentile_low": "ci95_low",
     "percentile_high": "ci95_high",
     **{f"recommended_{part}": part for part in INTERVALS["recommended"]},
@@ -98,7 +98,6 @@ _RENAMED = {
     "below": "share_below",
 }
 _DEFAULTS = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
-_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
 
 
 class NamedCurve(CurveRecord):
@@ -193,7 +192,7 @@ def encoded(results: Results) -> Json:
 
 def columns_of(rows: Estimates) -> Json:
     """The table of estimates as columns, without those that hold only default values."""
-    columns = {_RENAMED.get(name, name): column for name, column in rows.to_columns().items()}
+    columns = {RENAMED.get(name, name): column for name, column in rows.to_columns().items()}
     return {
         name: column
         for name, column in columns.items()
@@ -242,7 +241,7 @@ def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
 def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
     """The inverse of `columns_of`."""
     columns: Json = {name: column for name, column in estimates if column is not None}
-    names = {new: old for old, new in _RENAMED.items()}
+    names = {new: old for old, new in RENAMED.items()}
     conventions = columns.get("convention", [""] * len(columns["quantity"]))
     for name in {name for name, other in zip(columns["quantity"], conventions, strict=True) if not other}:
         Measure.of(name)
@@ -253,5 +252,5 @@ def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
             members = {part: cells.pop(f"{name}_{part}", None) for part in parts}
             members = {part: value for part, value in members.items() if value is not None}
             cells[name] = Interval(**{"method": name} | members) if "low" in members else None
-        cells |= {name: math.nan for name in _UNDEFINED if name in cells and cells[name] is None}
-        yield Estimate(key=key, **cells)
+        present = {name: cell for name, cell in cells.items() if cell is not None}
+        yield Estimate(key, **{"value": math.nan} | present)

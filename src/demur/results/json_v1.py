@@ -11,12 +11,11 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
+from demur.results.json_v1_beside import costs_of, external_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
-from demur.results.json_v1_costs import costs_of
-from demur.results.json_v1_external import external_of
 from demur.results.json_v1_groups import encoded_groups, in_groups
-from demur.results.json_v1_model import metrics_model
-from demur.results.study import PARTICIPANT, reported
+from demur.results.json_v1_model import NestedFile, Population, metrics_model
+from demur.results.study import PARTICIPANT, SelectiveStudy, SelectiveSystem, reported
 from demur.results.table import Results, turned
 from demur.types import Json
 
@@ -29,14 +28,11 @@ DIFFERENCE = {
     "p_value": "p_value",
     "no_interval": "no_interval",
 }
-# Members of the file, and of its population, that are copied from the study.
-SHARED = (
-    *("created_at", "tool", "execution", "also_read", "groups", "probabilities", "loss"),
-    *("external_points", "margin", "handover_threshold", "abstention_costs", "cross_fit", "conventions"),
-)
+# Members of the file, of its population, and in it of each system, that are copied from the study.
+SHARED = [name for name in NestedFile.model_fields if name in SelectiveStudy.model_fields]
 PEOPLE = {"participants_total": "clusters_total", "participants_included": "clusters_included", "items_total": "units"}
-PEOPLE |= {name: name for name in ("failed_units", "excluded", "repeats")}
-LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # of each system
+PEOPLE |= {name: name for name in Population.model_fields if name in SelectiveStudy.model_fields}
+LOST = [name for name in Population.model_fields if name in SelectiveSystem.model_fields]
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
 _BESIDE = ("switches", "handover")  # parts of a curve with a member of their own
 # Members left out where they are empty.
@@ -56,13 +52,10 @@ def schema() -> Json:
 
 def encoded(results: Results) -> Json:
     """The content of the file."""
-    study, lost = (
-        results.selective,
-        {name: [getattr(system, name) for system in results.selective.systems] for name in LOST},
-    )
+    study = results.selective
+    lost = {name: [getattr(system, name) for system in study.systems] for name in LOST}
     content = {
         **{name: getattr(study, name) for name in SHARED},
-        "inputs": [dict(source) for source in study.inputs],
         "population": {
             **{name: getattr(study, column) for name, column in PEOPLE.items()},
             **{name: _if_any(values) for name, values in lost.items()},
@@ -71,7 +64,6 @@ def encoded(results: Results) -> Json:
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
             "noun": None if study.noun == PARTICIPANT else study.noun,
         },
-        "convention": dict(study.convention),
         "confidence_variants": {
             name: _by_side([_run(results, system, name) for system in results.systems]) for name in study.confidences
         },

@@ -1,21 +1,47 @@
 """Fields of an estimate as the nested file holds them: writing and reading."""
 
 import math
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
+from demur.files.strict_model import Count, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
+from demur.inference.key import Key
+from demur.quantities import Measure
+from demur.results.parts import Many, Pair
+from demur.types import Json
 
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
 _PARTS = tuple(field.name for field in fields(Interval))
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
-_NULL = {
-    "no_interval": "",
-    "not_requested": "",
-    **dict.fromkeys(("value", "std_error", "drop_rate", "p_value", "above", "below"), math.nan),
-}
+
+
+class Ends(Part):
+    """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
+
+    model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
+
+    method: str
+    low: float
+    high: float
+    decided_by: str | None = None
+    count: Count | None = None
+    degrees: float | None = None
+    skipped: Share | None = None
+    clipped: Many[str] | None = None
+    unclipped: Pair | None = None
+    note: str | None = None
+
+    def model_dump(self, *, exclude: Collection[str] = ()) -> Json:
+        """The members that are not null."""
+        return {name: value for name, value in super().model_dump(exclude=exclude).items() if value is not None}
+
+    def _mistakes(self) -> Iterator[str]:
+        if self.low > self.high:
+            yield f"the low end {self.low} lies above the high end {self.high}"
 
 
 def written(row: Estimate, field: str) -> Any:
@@ -29,12 +55,18 @@ def written(row: Estimate, field: str) -> Any:
     return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def read(field: str, value: Any) -> Any:
-    """A field of an estimate from the file: an interval from its ends, and nan for a null number."""
-    if value is None:
-        return _NULL.get(field)
+def estimate_of(key: Key, members: Mapping[str, Any], undefined: str = "") -> Estimate:
+    """An estimate from its members of the file: a null is the default of a field, and a null value has a reason."""
+    present = {field: _read(field, value) for field, value in members.items() if value is not None}
+    if "value" not in present:
+        present |= {"value": math.nan, "undefined": undefined or Measure.of(key.quantity).quantity.undefined}
+    return Estimate(key, **present)
+
+
+def _read(field: str, value: Any) -> Any:
+    """A field of an estimate from the file: an interval from its ends, and a count as a number."""
     if field not in (*INTERVALS.values(), *AT_ONCE.values()):
-        return value
+        return float(value) if field == "value" else value
     if isinstance(value, tuple):
         return Interval("percentile", *value)
     parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}

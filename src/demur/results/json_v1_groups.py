@@ -1,32 +1,114 @@
-"""Groups in the nested file: the levels of each grouping, at the shared threshold and by their own curves."""
+"""Groups in the nested file: their models, and the levels of each grouping, at the shared threshold and by curves."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Annotated, Any
 
 from demur.facts.groups import REST
+from demur.files.strict_model import Count, Declared, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import THRESHOLD, threshold_text
-from demur.results.group_parts import GroupedNumbers, GroupingRecord, GroupLevel, GroupNumbers
-from demur.results.json_v1_cells import AT_ONCE, INTERVALS, read, written
+from demur.results.groups import GroupingRecord
+from demur.results.json_table import RENAMED
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, Ends, estimate_of, written
+from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
 from demur.types import Json
 
 INSIDE = {name.replace(f"@{COMMON}", "_at_c"): name for name in WITHIN}
 COUNTS = {entry.stem: entry.parameter is not None for entry in quantities("units", "groups")}
-NUMBERS = {
-    "std_error": "std_error",
-    "drop_rate": "drop_rate",
-    "upper_bound95": "upper_bound",
-    "p_value": "p_value",
-    "share_above": "above",
-    "share_below": "below",
-}
-MEMBERS = INTERVALS | AT_ONCE | NUMBERS | {name: name for name in ("no_interval", "not_requested")}
+_PLAIN = ("std_error", "drop_rate", "upper_bound", "p_value", "above", "below", "no_interval", "not_requested")
+MEMBERS = INTERVALS | AT_ONCE | {RENAMED.get(name, name): name for name in _PLAIN}
+_HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member left out where it is empty
+
+
+class GroupNumbers(Part):
+    """What is known of the uncertainty of the numbers beside it, by their names."""
+
+    std_error: Annotated[Mapping[str, float], _HELD]
+    drop_rate: Annotated[Mapping[str, Share], _HELD]
+    upper_bound95: Annotated[Mapping[str, float], _HELD]
+    p_value: Annotated[Mapping[str, Share], _HELD]
+    share_above: Annotated[Mapping[str, Share], _HELD]
+    share_below: Annotated[Mapping[str, Share], _HELD]
+    ci95: Annotated[Mapping[str, Pair], _HELD]
+    ci95_recommended: Annotated[Mapping[str, Ends], _HELD]
+    ci95_simultaneous: Annotated[Mapping[str, Ends], _HELD]
+    ci: Annotated[Mapping[str, Ends], _HELD]
+    no_interval: Annotated[Mapping[str, str], _HELD]
+    not_requested: Annotated[Mapping[str, str], _HELD]
+
+
+class AtThreshold(GroupNumbers):
+    """Coverage and risk at the threshold that all groups share, or by how much they differ."""
+
+    coverage: Number
+    risk: Number
+
+
+class AllAtThreshold(AtThreshold):
+    """The threshold, and what it does to all units."""
+
+    value: float
+
+
+class WithinGroup(GroupNumbers):
+    """A group by its own curve; areas at_c are cut at c_common, which all groups reach that answer anything."""
+
+    cmax: Share
+    aurc: float
+    augrc: float
+    eaurc: float
+    aurc_at_c: float
+    augrc_at_c: float
+
+
+class GroupLevel(AtThreshold):
+    """One group; one that is `small` is too small to be judged by its risk."""
+
+    level: str
+    clusters: Count
+    units: Count
+    answered: Count
+    accepted: Count
+    errors: Count
+    loss_sum: float
+    small: bool
+    vs_rest: AtThreshold
+    within: WithinGroup
+
+
+class WorstGroup(Part):
+    """The group with the highest risk of those that are judged."""
+
+    level: str | None
+    risk: Number
+    ci95: Ends | None
+    no_interval: str | None
+
+
+class GroupGap(Part):
+    """The highest risk minus the lowest, and whose they are."""
+
+    levels: Annotated[tuple[str, str], Declared(strict=False)] | None
+    value: Number
+    ci95: Ends | None
+    no_interval: str | None
+
+
+class GroupedNumbers(Part):
+    """One grouping of the units, of one run under one confidence."""
+
+    kind: str
+    threshold: AllAtThreshold
+    levels: Many[GroupLevel]
+    worst: WorstGroup
+    gap: GroupGap
+    c_common: Share
 
 
 def encoded_groups(results: Results, system: str, confidence: str) -> Json | None:
@@ -74,19 +156,28 @@ def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
 
 
 def _level(results: Results, key: Key, threshold: float, group: Group) -> Json:
-    served = {stem: results[_key(key, stem, threshold, group)] for stem in SERVED}
-    minus = Minus("group", Group(group.name, REST))
-    rest = {stem: results[_key(key, stem, threshold, group, minus)] for stem in SERVED}
-    inside = {name: results[replace(key, quantity=quantity, group=group)] for name, quantity in INSIDE.items()}
+    rows: dict[str, dict[str, Estimate]] = {}
+    for part, name, own in _members(key, threshold, group):
+        rows.setdefault(part, {})[name] = results[own]
+    served = rows.pop("")
     counts = {name: results[_count_key(key, name, threshold, group)].value for name in COUNTS}
     return {
         "level": group.level,
         **{name: value if name == "loss_sum" else int(value) for name, value in counts.items()},
         **_numbers(served),
         "small": served["risk"].no_interval.startswith("too small"),
-        "vs_rest": _numbers(rest),
-        "within": _numbers(inside),
+        **{part: _numbers(numbers) for part, numbers in rows.items()},
     }
+
+
+def _members(key: Key, threshold: float, group: Group) -> Iterator[tuple[str, str, Key]]:
+    """The numbers of a group with intervals: the part of its level that holds each, if any, its name there, its key."""
+    minus = Minus("group", Group(group.name, REST))
+    for stem in SERVED:
+        yield "", stem, _key(key, stem, threshold, group)
+        yield "vs_rest", stem, _key(key, stem, threshold, group, minus)
+    for member, quantity in INSIDE.items():
+        yield "within", member, replace(key, quantity=quantity, group=group)
 
 
 def _key(key: Key, stem: str, threshold: float, group: Group | None = None, minus: Minus | None = None) -> Key:
@@ -123,27 +214,18 @@ def group_rows(system: str, confidence: str, groups: Mapping[str, GroupedNumbers
             ("worst_risk", grouping.worst.risk, grouping.worst),
             ("worst_minus_best", grouping.gap.value, grouping.gap),
         ):
-            number = math.nan if value is None else value
-            row_key = _key(key, stem, threshold, Group(name))
-            undefined = Measure.of(row_key.quantity).quantity.undefined if value is None else ""
-            ends, why_none = read("simultaneous", part.ci95), part.no_interval or ""
-            yield Estimate(row_key, number, simultaneous=ends, undefined=undefined, no_interval=why_none)
+            members = {"value": value, "simultaneous": part.ci95, "no_interval": part.no_interval}
+            yield estimate_of(_key(key, stem, threshold, Group(name)), members)
 
 
 def _level_rows(key: Key, threshold: float, group: Group, level: GroupLevel, common: float) -> Iterator[Estimate]:
-    minus = Minus("group", Group(group.name, REST))
-    for stem in SERVED:
-        yield _estimate(_key(key, stem, threshold, group), stem, level)
-        yield _estimate(_key(key, stem, threshold, group, minus), stem, level.vs_rest)
-    for member, quantity in INSIDE.items():
-        at = common if quantity.endswith(COMMON) else None
-        yield _estimate(Key(key.system, quantity, key.confidence, group=group), member, level.within, at)
+    for part, name, own in _members(key, threshold, group):
+        at = common if own.quantity.endswith(COMMON) else None
+        yield _estimate(own, name, getattr(level, part) if part else level, at)
     for name in COUNTS:
         yield Estimate(_count_key(key, name, threshold, group), float(getattr(level, name)))
 
 
 def _estimate(key: Key, member: str, numbers: GroupNumbers, at: float | None = None) -> Estimate:
-    value = getattr(numbers, member)
-    fields: Json = {field: read(field, getattr(numbers, name).get(member)) for name, field in MEMBERS.items()}
-    undefined = Measure.of(key.quantity).quantity.undefined if value is None else ""
-    return Estimate(key, math.nan if value is None else value, **fields, at=at, undefined=undefined)
+    members = {field: getattr(numbers, name).get(member) for name, field in MEMBERS.items()}
+    return estimate_of(key, {"value": getattr(numbers, member), "at": at, **members})

@@ -12,10 +12,11 @@ from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.emulated import EmulatedNumber
-from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord
+from demur.results.groups import GroupsRecord
 from demur.results.json_table import EstimateColumns
-from demur.results.json_v1_costs import Costs
-from demur.results.json_v1_external import BesidePoint
+from demur.results.json_v1_beside import BesidePoint, Costs
+from demur.results.json_v1_cells import Ends
+from demur.results.json_v1_groups import GroupedNumbers
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12
@@ -240,7 +241,7 @@ class Cases(Part):
     needless_abstentions: Needless | None = None
 
 
-class _File(Part):
+class NestedFile(Part):
     """The whole file."""
 
     schema_version: Literal["1"] = "1"
@@ -331,7 +332,7 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
     pair: Any = part_named("PairedNumbers", Part, sides, "Both runs under one confidence.")
     variant: Any = Annotated[run | pair, Declared(tag=_run_or_pair, tags=("run", "pair"))]
     variants: Any = Annotated[Mapping[str, variant], Declared(min_length=1)]
-    return part_named("Metrics", _File, {"confidence_variants": (variants, ...)})
+    return part_named("Metrics", NestedFile, {"confidence_variants": (variants, ...)})
 
 
 def _run_or_pair(entry: Any) -> str:

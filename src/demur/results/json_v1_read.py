@@ -1,6 +1,5 @@
 """Reading the nested file: the table of estimates, the curves and the warnings from its members."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -28,7 +27,7 @@ from demur.results.json_v1 import (
     member_paths,
     sides_of,
 )
-from demur.results.json_v1_cells import AT_ONCE, INTERVALS, present_method, read
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of, present_method
 from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
@@ -70,7 +69,6 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     study = {
         **{name: getattr(file, name) for name in SHARED},
         **{column: getattr(people, name) for name, column in PEOPLE.items()},
-        "inputs": file.inputs,
         "baseline": names[0] if len(names) > 1 else None,
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": requested or None,
@@ -114,16 +112,15 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
     coverages, thresholds = run.curve.coverage, run.curve.threshold
     common = results.selective.area_coverage is None
     for entry, name, coverage in cells(results):
-        members = {field: read(field, _member_at(run, keys)) for field, keys in member_paths(entry, coverage)}
+        members = {field: _member_at(run, keys) for field, keys in member_paths(entry, coverage)}
         at = members.get("at")
         if coverage and at in coverages:
             members["threshold"] = thresholds[coverages.index(at)]
         if common:
             members.pop("short_domain_rate", None)
-        members["undefined"] = entry.undefined if math.isnan(members["value"]) else ""
         if run.bootstrap is None or entry.point_only:
             members["no_interval"] = "no resamples" if run.bootstrap is None else POINT_ONLY
-        yield Estimate(Key(system, name, confidence), **members)
+        yield estimate_of(Key(system, name, confidence), members)
 
 
 def _member_at(tree: Any, keys: Sequence[str]) -> Any:
@@ -138,17 +135,15 @@ def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) ->
     for entry, name, coverage in cells(results, points=False):
         delta = _member_at(deltas, (entry.key, coverage) if coverage else (entry.key,))
         fields = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
-        members = {field: read(field, getattr(delta, member)) for member, field in fields.items()}
-        undefined = entry.undefined if delta.delta is None else ""
-        yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **members, undefined=undefined)
+        members = {field: getattr(delta, member) for member, field in fields.items()}
+        yield estimate_of(Key(right, name, confidence, minus=Minus("system", left)), members)
 
 
 def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
     for item, numbers in run.by_item.items():
         for member, quantity in ITEM_NUMBERS.items():
-            value = read("value", getattr(numbers, member))
-            undefined = "no unit is answered" if math.isnan(value) else ""
-            yield Estimate(Key(system, quantity, group=Group("item", item)), float(value), undefined=undefined)
+            key = Key(system, quantity, group=Group("item", item))
+            yield estimate_of(key, {"value": getattr(numbers, member)}, "no unit is answered")
 
 
 def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate]) -> Iterator[ResultWarning]:

@@ -13,10 +13,10 @@ from itertools import combinations
 from typing import Any
 
 from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
 from demur.inference.rows import Row
 from demur.inference.views import SharedView
+from demur.results.gaps import deciding
 from demur.results.table import Results, turned
 from demur.types import Json
 
@@ -190,11 +190,6 @@ def pair_difference(results: Results, system: str, other: str) -> Estimate | Non
     if key is None or key.system == system:
         return None if key is None else results[key]
     return turned(results[key])
-
-
-def deciding(estimate: Estimate) -> Interval | None:
-    """The interval that decides a difference: the simultaneous one if there is one, else the recommended one."""
-    return estimate.simultaneous or estimate.recommended
 
 
 def _worse(ranked: Sequence[str], differences: Mapping[tuple[str, str], Estimate]) -> dict[str, list[str]]:

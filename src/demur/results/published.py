@@ -1,10 +1,11 @@
-"""Published points: their scale, estimates, uncertainty and record."""
+"""Published points: their risk on the scale of the evaluation, its uncertainty, their estimates and their record."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from demur.errors import UserError, shown
 from demur.facts.points import NumbersOfPoint
@@ -14,13 +15,76 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.inference.student import normal_quantile
 from demur.inference.views import CurveView
+from demur.quantities.coverage import Coverage
 from demur.types import Json
 
 OTHER_PEOPLE, UNKNOWN_CLUSTERING, NO_UNCERTAINTY = "other participants", "clustering_unknown", "no_uncertainty"
 _ROUNDING = 1e-12
 
 
-def on_our_scale(point: NumbersOfPoint, view: CurveView) -> NumbersOfPoint:
+@dataclass(frozen=True, slots=True)
+class PublishedPoint:
+    """A point as published, and its risk in the loss of the evaluation, with interval and standard error if known."""
+
+    numbers: NumbersOfPoint
+    risk: float
+    interval: Interval | None
+    std_error: float | None
+
+    @classmethod
+    def of(cls, numbers: NumbersOfPoint, views: Sequence[CurveView]) -> PublishedPoint:
+        """Check that a point has the loss of the evaluation, a possible risk, and what its interval needs."""
+        scaled, table = _on_our_scale(numbers, views[0]), views[0].table
+        if table.largest_loss is not None and scaled.risk > table.largest_loss / table.divisor * (1 + _ROUNDING):
+            most = f"expected at most the largest loss, {table.largest_loss / table.divisor:g}"
+            raise UserError(f"point {shown(numbers.name)}: its risk is {scaled.risk:.4g}, {most}")
+        interval = _interval(scaled, views)
+        error = scaled.std_error
+        if scaled.spread is not None and scaled.answered is not None:
+            error = scaled.spread / math.sqrt(scaled.answered)
+        elif error is None and interval is not None:
+            error = half_width_error(interval)
+        return cls(numbers, scaled.risk, interval, error)
+
+    @property
+    def coverage(self) -> Coverage:
+        """The coverage, exact where it was counted."""
+        answered, units = self.numbers.answered, self.numbers.units
+        return Coverage.of(self.numbers.coverage if answered is None or units is None else Fraction(answered, units))
+
+    def estimates(self) -> Iterator[Estimate]:
+        """The estimates of its coverage and risk."""
+        point, reason = self.numbers, "" if self.std_error is not None else NO_UNCERTAINTY
+        reached = None if point.answered is None or point.units is None else wilson(point.answered, point.units)
+        key = Key(point.name, "cmax")
+        yield Estimate(key, point.coverage, recommended=reached, no_interval="" if reached else reason)
+        error = math.nan if self.std_error is None else self.std_error
+        yield Estimate(Key(point.name, "risk"), self.risk, error, recommended=self.interval, no_interval=reason)
+
+    def record(self) -> Json:
+        """The point as a file records it."""
+        point, estimates = self.numbers, zip(("coverage", "risk"), self.estimates(), strict=True)
+        notes = [OTHER_PEOPLE]
+        notes += [UNKNOWN_CLUSTERING] if point.kind == "counts" else []
+        notes += [NO_UNCERTAINTY] if self.std_error is None else []
+        notes += [f"converted from {point.loss}"] if self.risk != point.risk else []
+        return {
+            "name": point.name,
+            "kind": point.kind,
+            "source": point.source,
+            "population": point.population,
+            "given": point.given,
+            "loss": point.loss,
+            "coverage": point.coverage,
+            "risk": self.risk,
+            "n_units": point.units,
+            "n_answered": point.answered,
+            "ci95": {name: row.recommended.ends if row.recommended else None for name, row in estimates},
+            "note": notes,
+        }
+
+
+def _on_our_scale(point: NumbersOfPoint, view: CurveView) -> NumbersOfPoint:
     """A point with its risk converted to the loss of the evaluation; only abs and abs_norm can be converted."""
     ours, theirs = view.graded.loss_name, point.loss
     if theirs is None or theirs == ours:
@@ -39,75 +103,18 @@ def _zero_one(view: CurveView) -> bool:
     return view.table.largest_loss == view.table.divisor and losses <= {0.0, float(view.table.divisor)}
 
 
-def _risk_ends(point: NumbersOfPoint, view: CurveView) -> Interval | None:
+def _interval(point: NumbersOfPoint, views: Sequence[CurveView]) -> Interval | None:
     """The interval of the risk: as published, or of counts of right and wrong."""
+    error = point.std_error
     if point.answered is not None:
-        if point.spread is None and not _zero_one(view):
+        if point.spread is None and not all(map(_zero_one, views)):
             raise UserError(f"point {shown(point.name)}: counts of a loss that is not 0 or 1 need its spread, sd=")
         if point.spread is None:
             return wilson(point.risk * point.answered, point.answered)
         error = point.spread / math.sqrt(point.answered)
     elif point.ends is not None:
         return Interval("published", *point.ends)
-    elif point.std_error is None:
+    if error is None:
         return None
-    else:
-        error = point.std_error
     reach = normal_quantile(0.975) * error
     return Interval("published", max(point.risk - reach, 0.0), point.risk + reach)
-
-
-def check_point(point: NumbersOfPoint, view: CurveView) -> None:
-    """Check that a point has the loss of the evaluation, a possible risk, and what its interval needs."""
-    risk, largest = on_our_scale(point, view).risk, view.table.largest_loss
-    if largest is not None and risk > largest / view.table.divisor * (1 + _ROUNDING):
-        most = f"expected at most the largest loss, {largest / view.table.divisor:g}"
-        raise UserError(f"point {shown(point.name)}: its risk is {risk:.4g}, {most}")
-    point_error(point, view)
-
-
-def point_error(point: NumbersOfPoint, view: CurveView) -> float | None:
-    """The standard error of a point's risk; None where it is not known."""
-    scaled = on_our_scale(point, view)
-    if scaled.spread is not None and scaled.answered is not None:
-        return scaled.spread / math.sqrt(scaled.answered)
-    if scaled.std_error is not None:
-        return scaled.std_error
-    ends = _risk_ends(scaled, view)
-    return None if ends is None else half_width_error(ends)
-
-
-def estimates_of_point(point: NumbersOfPoint, view: CurveView) -> Iterator[Estimate]:
-    """The estimates of a point's coverage and risk."""
-    scaled, error = on_our_scale(point, view), point_error(point, view)
-    answered, units = point.answered, point.units
-    reached = wilson(answered, units) if answered is not None and units is not None else None
-    risk, reason = _risk_ends(scaled, view), "" if error is not None else NO_UNCERTAINTY
-    yield Estimate(Key(point.name, "cmax"), point.coverage, recommended=reached, no_interval="" if reached else reason)
-    std_error = math.nan if error is None else error
-    yield Estimate(Key(point.name, "risk"), scaled.risk, std_error, recommended=risk, no_interval=reason)
-
-
-def point_record(point: NumbersOfPoint, view: CurveView) -> Json:
-    """A point as a file records it."""
-    coverage, risk = estimates_of_point(point, view)
-    notes = [OTHER_PEOPLE]
-    notes += [UNKNOWN_CLUSTERING] if point.kind == "counts" else []
-    notes += [NO_UNCERTAINTY] if point_error(point, view) is None else []
-    notes += [f"converted from {point.loss}"] if risk.value != point.risk else []
-    sides = (("coverage", coverage), ("risk", risk))
-    ends = {name: row.recommended.ends if row.recommended else None for name, row in sides}
-    return {
-        "name": point.name,
-        "kind": point.kind,
-        "source": point.source,
-        "population": point.population,
-        "given": point.given,
-        "loss": point.loss,
-        "coverage": point.coverage,
-        "risk": risk.value,
-        "n_units": point.units,
-        "n_answered": point.answered,
-        "ci95": ends,
-        "note": notes,
-    }

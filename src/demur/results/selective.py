@@ -31,8 +31,7 @@ from demur.quantities.graded import Graded
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
-from demur.results.curve_rows import about_numbers, curve_rows
-from demur.results.curves import curve_record
+from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.emulated import emulated_rows, sorts_ties
 from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
@@ -147,13 +146,12 @@ def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """The numbers to estimate: rows and contrasts of systems, ranked pairs, groups, and others beside them."""
+    """The numbers of systems to estimate: rows and contrasts, ranked pairs, and groups."""
 
     rows: Sequence[Row]
     contrasts: Sequence[Contrast]
     headline: Headline
     groups: Sequence[GroupRows]
-    others: Others
 
     @classmethod
     def of(cls, evaluation: Evaluation, plan: Plan) -> _Request:
@@ -164,18 +162,18 @@ class _Request:
         contrasts = [*contrasts_with(rows, evaluation.baseline)]
         number = Key("", f"{AREA}@{settings.cut(systems)}", next(iter(views)))
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
-        return cls(rows, contrasts, headline, grouped(evaluation), evaluation.others)
+        return cls(rows, contrasts, headline, grouped(evaluation))
 
     def estimated(
         self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]
     ) -> tuple[list[Estimate], list[Estimate], Sequence[Any]]:
         """One pass over the draws: the estimates of systems and others, those of groups, and answers to `asks`."""
-        views, groups = evaluation.views, self.groups
+        views, groups, others = evaluation.views, self.groups, evaluation.others
         of_groups = [row for group in groups for row in (*group.rows, *group.rests)]
         vs_rest = [contrast for group in groups for contrast in group.contrasts]
         estimates, answers = estimated(
-            [*self.rows, *overall_rows(groups, views), *self.others.rows, *of_groups],
-            [*self.contrasts, *self.others.contrasts, *vs_rest],
+            [*self.rows, *overall_rows(groups, views), *others.rows, *of_groups],
+            [*self.contrasts, *others.contrasts, *vs_rest],
             plan=plan,
             request=evaluation.settings.request,
             asks=asks,
@@ -184,7 +182,7 @@ class _Request:
         grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in vs_rest}
         systems = with_thresholds([row for row in estimates if row.key not in grouped_keys], views)
         by_key = {row.key: row for row in estimates}
-        finished = self.others.finished(with_bands([*systems], self.contrasts))
+        finished = others.finished(with_bands([*systems], self.contrasts))
         return finished, [row for group in groups for row in group.finished(by_key)], answers
 
 
@@ -200,7 +198,7 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    origin = origin | request.others.record(estimates)
+    origin = origin | evaluation.others.record(estimates)
     study = selective_study(evaluation, origin, group_record(evaluation, request.groups))
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     others = emulated_rows(views, evaluation.settings.conventions, study.coverages)
@@ -280,7 +278,7 @@ def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: 
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
     general = [*about_resamples(plan.n_resamples), *facts, *about_groups(request.groups)]
-    contrasts = [*request.contrasts, *request.others.contrasts, *request.headline.pairs]
+    contrasts = [*request.contrasts, *evaluation.others.contrasts, *request.headline.pairs]
     counted: list[Row | Contrast] = [*request.rows, *contrasts]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}

@@ -12,7 +12,7 @@ from demur.quantities.conventions.signature import MANY, NONE, OF_SCORES, Signat
 from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
-from demur.results.group_parts import GroupsRecord
+from demur.results.groups import GroupsRecord
 from demur.results.parts import Many, Name
 from demur.results.reference import KnownRanges
 

@@ -117,8 +117,7 @@ class Results(Estimates):
     def about(self, **columns: Any) -> Iterator[ResultWarning]:
         """The warnings that apply to numbers with these key columns."""
         for warning in self.warnings:
-            pattern = {name: getattr(warning.about, name) for name in columns}
-            if all(pattern[name] in (None, value) for name, value in columns.items()):
+            if all(getattr(warning.about, name) in (None, value) for name, value in columns.items()):
                 yield warning
 
     def warning_subject(self, warning: ResultWarning, called: Mapping[str, str]) -> str:

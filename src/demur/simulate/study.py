@@ -29,7 +29,7 @@ from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts, about_view
 from demur.quantities import Measure
 from demur.quantities.replicates import Replicates
-from demur.results.curve_rows import curve_rows, warnings_of
+from demur.results.curves import curve_rows, warnings_of
 from demur.simulate.designs import COMMON_NUMBERS, LEFT, DataSet, Design
 from demur.simulate.population import TruePopulation
 from demur.simulate.runs import check_count

@@ -18,6 +18,7 @@ from demur.report.retrieval.headings import a_title, chance_numbers, primary, pr
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import UNDEFINED, interval_row, level_of, shown_interval, with_interval
 from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide
+from demur.results.gaps import deciding
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
@@ -136,7 +137,7 @@ def open_question(results: Results, key: Key) -> str:
 
 def side_of_zero(difference: Estimate | None) -> str:
     """On which side of 0 the deciding interval of a difference is; empty without one."""
-    interval = None if difference is None else difference.simultaneous or difference.recommended
+    interval = None if difference is None else deciding(difference)
     if interval is None:
         return ""
     return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"

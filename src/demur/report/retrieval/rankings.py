@@ -8,12 +8,11 @@ from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.retrieval.headings import Heading, at_depth, by_heading, pooled, pooled_and_mean, title
 from demur.report.retrieval.overview import SHARES, drawn_number, open_question
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, cell, decimals, shown_interval
+from demur.report.text import UNDEFINED, cell, decimals, listing, shown_interval
 from demur.report.verdict import Difference, decide
 from demur.results.study import CriterionCounts
 from demur.results.table import Results

@@ -11,13 +11,13 @@ from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities.coverage import Coverage
-from demur.report.beside import beside_sentences
-from demur.report.groups import group_tables
-from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import FEW, Content, section
-from demur.report.selective.closer import item_numbers
+from demur.report.selective.beside import beside_sentences
+from demur.report.selective.cases import item_numbers
+from demur.report.selective.groups import group_tables
 from demur.report.selective.operating import (
+    LEVEL,
     Mark,
     Start,
     ends_at,
@@ -29,7 +29,7 @@ from demur.report.selective.operating import (
     words_of,
 )
 from demur.report.selective.overview import verdict
-from demur.report.text import UNDEFINED, interval_text, level_of, shown_interval, three, threshold_at
+from demur.report.text import UNDEFINED, interval_text, level_of, listing, shown_interval, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
@@ -51,7 +51,7 @@ def decision(results: Results, rule: Rule | None) -> Content:
         "rule": None if rule is None else (sentence(rule), rule_text(rule).splitlines()),
         "start": start,
         "others": len(results.systems) - len(spoken(results)),
-        "interval": "95 % interval" if study.bootstrap else "interval",
+        "interval": LEVEL if study.bootstrap else "interval",
         "grid_interval": level_of(results) if study.bootstrap else "nothing resampled",
         "lower_is_surer": results.lower_is_surer,
         "grid": {Coverage.of(text).key: _risks_at(results, study.confidences[0], text) for text in study.coverages},
@@ -180,7 +180,7 @@ def _how_sure(results: Results) -> str:
         ends = ends_at(words, record, len(record.curve.coverage) - 1) if record.defined else None
         between = f"{ends[0]}{words.unit} to {ends[1]}{words.unit}" if ends else "not known"
         texts.append(f"{between} for {system.name}")
-    return f"The {words.level} of that risk is {listing(texts)}, from {study.clusters_included} {study.noun}s."
+    return f"The {LEVEL} of that risk is {listing(texts)}, from {study.clusters_included} {study.noun}s."
 
 
 def _compared_with(results: Results) -> str:

@@ -3,30 +3,35 @@
 The script of the page looks up the point that meets a target; all its numbers are those of the results.
 """
 
+from __future__ import annotations
+
 import base64
 import gzip
 import json
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from demur.decide.rule import Rule
 from demur.drawing.picture import spread
 from demur.errors import UserError, shown
 from demur.quantities.coverage import Coverage
-from demur.report.leaderboard import board_to_show
 from demur.report.names import NamedSystem, systems_of
+from demur.report.selective.leaderboard import board_to_show
 from demur.report.text import UNDEFINED, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
 from demur.types import Indices
 
+if TYPE_CHECKING:  # slow to import, and few pages show a rule
+    from demur.decide.rule import Rule
+
 MOST_POINTS = 60_000
 _FIRST = "0.5"
 _SPOKEN = 2
 _DIGITS = 9
+LEVEL = "95 % interval"  # of the risk at an operating point
 NO_INTERVAL = "no interval at this point"
 ABSENT = {
     "coverage": "no threshold reaches this coverage",
@@ -54,7 +59,6 @@ class Words(NamedTuple):
     """The wording of a point, where a risk is a share of answers or a mean loss."""
 
     percent: bool
-    level: str
 
     @property
     def clause(self) -> str:
@@ -77,12 +81,12 @@ class Words(NamedTuple):
 
     def interval(self, ends: tuple[str, str] | None) -> str:
         """The interval of the risk in words."""
-        return f"{self.level} {ends[0]}{self.unit} to {ends[1]}{self.unit}" if ends else NO_INTERVAL
+        return f"{LEVEL} {ends[0]}{self.unit} to {ends[1]}{self.unit}" if ends else NO_INTERVAL
 
 
 def words_of(results: Results) -> Words:
-    """The words for the loss of the results; the intervals at operating points are at 95 %."""
-    return Words(results.selective.loss.name == "zero_one", "95 % interval")
+    """The words for the loss of the results."""
+    return Words(results.selective.loss.name == "zero_one")
 
 
 def marked(results: Results, rule: Rule) -> Mark:
@@ -221,7 +225,7 @@ def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
             {"name": name, "lower": bool(results.curves[results.systems[0], name].lower_is_surer)}
             for name in study.confidences
         ],
-        "words": {"asked": ASKED, "absent": ABSENT, "clause": words.clause, "level": words.level, "none": NO_INTERVAL},
+        "words": {"asked": ASKED, "absent": ABSENT, "clause": words.clause, "level": LEVEL, "none": NO_INTERVAL},
         "percent": words.percent,
         "start": {"way": start.way, "text": start.text},
         "points": base64.b64encode(gzip.compress(content, mtime=0)).decode(),

@@ -1,28 +1,26 @@
 """The verdict on answers in words, and the section on methods."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
-from demur.report.emulated import signatures
-from demur.report.leaderboard import best_sentence, board_to_show, listing
-from demur.report.names import Pair, pairs_of, shown_in_full, systems_of, worded_warnings
+from demur.report.names import NamedSystem, Pair, by_name, pairs_of, shown_in_full, systems_of, worded_warnings
 from demur.report.sections import Content, carried, definition, section
+from demur.report.selective.conventions import signatures
+from demur.report.selective.leaderboard import best_sentence, board_to_show
 from demur.report.table_rows import methods_shown
-from demur.report.text import level_of, with_interval
+from demur.report.text import level_of, listing, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import AREA
 from demur.results.table import Results
 
-Names = Mapping[str, str]
 _OFTEN_FAILED = 0.1
 _HALF = 0.5
-_TOO_FEW = ("one_cluster",)
 _BEARING = (
-    *_TOO_FEW,
+    "one_cluster",
     "few_discordant_clusters",
     "few_clusters",
     "no_errors",
@@ -34,11 +32,11 @@ _BEARING = (
 
 def verdict(results: Results) -> Verdict:
     """The verdict under the first confidence."""
-    names, study = _names(results), results.selective
+    study, names = results.selective, {name: system.name for name, system in by_name(results).items()}
     confidence, pairs, only = study.confidences[0], pairs_of(results), results.systems[0]
     curve, failures = results.curves[only, confidence], tuple[str, ...]()
     if pairs:
-        headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence)
+        headline, sentences = _headline(results, pairs), comparison_sentences(results, confidence)
         if (board := board_to_show(results)) is not None:
             headline, sentences = best_sentence(results, board), [headline, *sentences]
     elif curve.defined:
@@ -58,18 +56,9 @@ def verdict(results: Results) -> Verdict:
     return Verdict(headline, tuple(sentences), failures, tuple(warnings))
 
 
-def _names(results: Results) -> dict[str, str]:
-    return {system.system: system.name for system in systems_of(results)}
-
-
-def cut_area(results: Results) -> str:
-    """The quantity systems are compared by: the area up to the requested or the common coverage."""
-    return results.selective.headline.quantity
-
-
-def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
-    confidence = results.selective.confidences[0]
-    decisions = [decide(results, pair.key(cut_area(results), confidence)) for pair in pairs]
+def _headline(results: Results, pairs: tuple[Pair, ...]) -> str:
+    number, confidence = results.selective.headline, results.selective.confidences[0]
+    decisions = [decide(results, pair.key(number.quantity, confidence)) for pair in pairs]
     if len(pairs) > 1:
         groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
         for pair, decision in zip(pairs, decisions, strict=True):
@@ -77,23 +66,23 @@ def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
                 continue
             winner, doubt = decision.winner, decision.doubt and f" ({decision.doubt})"
             group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
-            groups[group].append(f"{names[pair.other.system]}{doubt}")
+            groups[group].append(f"{pair.other.name}{doubt}")
         text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
-        return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
+        return f"AUGRC against {pairs[0].baseline.name} (lower is better): {text}."
     decision, over = decisions[0], _coverage_range(results, confidence, pairs[0])
     if decision.winner is None:
         reason = "" if decision.reason == UNDECIDED else decision.reason or "nothing was resampled"
         return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
-    winner = names[decision.winner]
-    if decision.doubt or _too_few(results, confidence):
-        doubt = decision.doubt or f"too few {results.study.noun}s stand behind that"
-        return f"{winner} looks better {over}, but {doubt}."
+    winner = pairs[0].named(decision.winner).name
+    if decision.doubt:
+        return f"{winner} looks better {over}, but {decision.doubt}."
     return f"{winner} makes fewer or smaller errors, over all thresholds {over}."
 
 
 def _coverage_range(results: Results, confidence: str, pair: Pair) -> str:
     """The range of coverage of the compared areas, in words: as requested, or up to the common coverage."""
-    ends = [results[Key(side.system, cut_area(results), confidence)].at for side in (pair.first, pair.second)]
+    number = results.selective.headline.quantity
+    ends = [results[Key(side.system, number, confidence)].at for side in (pair.first, pair.second)]
     cut = results.selective.area_coverage
     requested = None if cut is None else float(Coverage.of(cut))
     if requested is not None and ends[0] != ends[1]:
@@ -103,10 +92,6 @@ def _coverage_range(results: Results, confidence: str, pair: Pair) -> str:
     silent = not all(results.curves[system, confidence].defined for system in results.systems)
     systems = "both" if len(results.systems) == len(ends) else "all that answer" if silent else "all"
     return f"up to the coverage {systems} reach ({ends[0] or 0.0:.1%})"
-
-
-def _too_few(results: Results, confidence: str) -> bool:
-    return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence, group=None))
 
 
 def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]:
@@ -131,43 +116,41 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]
 
 def comparison_sentences(results: Results, confidence: str) -> list[str]:
     """Sentences on why raw errors cannot be compared, and on the comparison of each pair."""
-    names, pairs = _names(results), pairs_of(results)
-    systems = [system for system in results.systems if results.curves[system, confidence].defined]
-    silent = [names[system] for system in results.systems if system not in systems]
+    systems = [system for system in systems_of(results) if results.curves[system.system, confidence].defined]
+    silent = [system.name for system in systems_of(results) if system not in systems]
     texts = []
     if silent:
         several = len(systems) > 1
         consequence = "not compared, and not ranked" if several else "there is nothing to compare, and nothing to rank"
         texts.append(f"{' and '.join(silent)} answered nothing: {consequence}.")
-    if len({results.curves[system, confidence].cmax for system in systems}) > 1:
-        texts += _about_shares(results, confidence, systems, names)
-    answering = [pair for pair in pairs if {pair.first.system, pair.second.system} <= {*systems}]
-    return texts + [text for pair in answering for text in _about_pair(results, confidence, pair, names)]
+    if len({results.curves[system.system, confidence].cmax for system in systems}) > 1:
+        texts += _about_shares(results, confidence, systems)
+    answering = [pair for pair in pairs_of(results) if {pair.first, pair.second} <= {*systems}]
+    return texts + [text for pair in answering for text in _about_pair(results, confidence, pair)]
 
 
-def _about_shares(results: Results, confidence: str, systems: Sequence[str], names: Names) -> Iterator[str]:
+def _about_shares(results: Results, confidence: str, systems: Sequence[NamedSystem]) -> Iterator[str]:
     """Sentences on the shares answered, and what they mean for the raw errors."""
-    shares = {names[system]: f"{results.curves[system, confidence].cmax:.1%}" for system in systems}
-    risks = [_thousandths(results[Key(system, "risk", confidence)].value) for system in systems]
-    (first, share), *others = shares.items()
-    answered = listing([f"{first} answers {share} of the items", *(f"{name} {other}" for name, other in others)])
+    shares = [f"{results.curves[system.system, confidence].cmax:.1%}" for system in systems]
+    risks = [_thousandths(results[Key(system.system, "risk", confidence)].value) for system in systems]
+    others = [f"{system.name} {share}" for system, share in zip(systems[1:], shares[1:], strict=True)]
+    answered = listing([f"{systems[0].name} answers {shares[0]} of the items", *others])
     different = f"their raw errors ({listing(risks)}) are about different items"
     yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
     yield "Neither those errors nor the full areas may be compared."
 
 
-def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> Iterator[str]:
+def _about_pair(results: Results, confidence: str, pair: Pair) -> Iterator[str]:
     both = (pair.first.system, pair.second.system)
     shares = [results.curves[system, confidence].cmax for system in both]
     risks = {system: results[Key(system, "risk", confidence)].value for system in both}
-    key, over = pair.key(cut_area(results), confidence), _coverage_range(results, confidence, pair)
+    key, over = pair.key(results.selective.headline.quantity, confidence), _coverage_range(results, confidence, pair)
     decision, estimate = decide(results, key), results[key]
     winner, reason = decision.winner, decision.reason
     end = f" ({reason})" if reason else ""
-    label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
+    label = f"{pair.other.name} − {pair.baseline.name}"
     if winner is not None:
-        doubtful = decision.doubt or _too_few(results, confidence)
-        end = f": {names[winner]} {'looks better' if doubtful else 'is better'} there"
+        end = f": {pair.named(winner).name} {'looks better' if decision.doubt else 'is better'} there"
     elif reason == UNDECIDED:
         end = f"; the {decision.by} includes 0, so neither is shown to be better"
     if estimate.requested is not None:
@@ -177,7 +160,7 @@ def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> 
     yield f"{over[:1].upper()}{over[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
     loser = both[1] if winner == both[0] else both[0]
     if winner is not None and shares[0] == shares[1] and risks[winner] > risks[loser]:
-        fewer = f"With everything answered {names[loser]} makes the fewer or smaller errors"
+        fewer = f"With everything answered {pair.named(loser).name} makes the fewer or smaller errors"
         yield f"{fewer}: what is better here is the order."
 
 

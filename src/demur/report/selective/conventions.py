@@ -1,4 +1,4 @@
-"""Numbers of other conventions as text, and the signatures of all conventions."""
+"""Numbers of other conventions, and the signatures of all conventions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,9 @@ from demur.errors import UserError
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities.conventions.signature import NONE, Signature
-from demur.report.text import UNDEFINED, title_of
+from demur.report.names import systems_of
+from demur.report.sections import Content, section
+from demur.report.text import UNDEFINED, table, title_of
 from demur.results.emulated import is_order_dependent
 from demur.results.table import Results
 
@@ -72,3 +74,26 @@ def _of_others(ours: Signature, conventions: Sequence[str]) -> dict[str, str]:
 
     known = [name for name in conventions if name in EMULATIONS]
     return {name: str(ours.under({**EMULATIONS[name].keys, "boot": NONE})) for name in known}
+
+
+def conventions_text(results: Results, confidence: str) -> Iterator[str]:
+    """The numbers of other conventions, if any were requested."""
+    rows = [*other_numbers(results, confidence)]
+    if rows:
+        labels = [system.label if len(results.systems) > 1 else "value" for system in systems_of(results)]
+        cells = [(f"  {row.title}", *map(emulated_text, row.numbers)) for row in rows]
+        yield from ["", *table([("  in other conventions", *labels), *cells], to_the_left=(0,))]
+        yield OVER_TIES
+        yield from (f"{row.title}: {note}" for row in rows for note in row.notes)
+
+
+@section("conventions", "Other conventions", task="selective", order=75)
+def conventions(results: Results) -> Content | None:
+    """Every number of another convention; None if none was requested."""
+    if not results.selective.conventions:
+        return None
+    tables = [[*other_numbers(results, confidence)] for confidence in results.selective.confidences]
+    return {
+        "tables": [[(row, [*map(emulated_text, row.numbers)]) for row in table] for table in tables],
+        "notes": [*dict.fromkeys(f"{row.title}: {note}" for table in tables for row in table for note in row.notes)],
+    }

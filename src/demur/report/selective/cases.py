@@ -1,4 +1,4 @@
-"""Sections on single items, and on cases to review, by name only."""
+"""Sections on single items, and on cases to review, which are listed by name only."""
 
 import math
 

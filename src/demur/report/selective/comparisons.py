@@ -5,11 +5,9 @@ import math
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
 from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.key import Key
-from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, shown_in_full, systems_of, why_skipped
 from demur.report.sections import Content, section
-from demur.report.selective.overview import cut_area
-from demur.report.text import UNDEFINED, level_of, three, title_of, with_interval
+from demur.report.text import UNDEFINED, level_of, listing, three, title_of, with_interval
 from demur.report.verdict import Difference, differences, nothing_common, says_in_full
 from demur.results.parts import CurveRecord, ReliabilityTable
 from demur.results.pictures import reliability_bins
@@ -103,7 +101,7 @@ def _is_common(results: Results, confidence: str) -> bool:
 
 def _area(results: Results) -> str:
     """The quantity that signals are compared by: the headline of several systems, or the whole area of one."""
-    return cut_area(results) if len(results.systems) > 1 else AREA
+    return results.selective.headline.quantity if len(results.systems) > 1 else AREA
 
 
 def _signal(results: Results, confidence: str) -> Content:
