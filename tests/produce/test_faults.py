@@ -12,7 +12,7 @@ ZERO = {"assess": {"mode": "zero_shot"}, "endpoint": {"concurrency": 1}}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return interviews(tmp_path_factory.mktemp("faults") / "interviews", participants=4)
+    return interviews(tmp_path_factory.mktemp("faults") / "interviews")
 
 
 @pytest.fixture(scope="module")

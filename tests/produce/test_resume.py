@@ -24,7 +24,7 @@ SOURCE = str(Path(__file__).parents[2] / "src")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return interviews(tmp_path_factory.mktemp("resume") / "interviews", participants=6)
+    return interviews(tmp_path_factory.mktemp("resume") / "interviews", participants=12)
 
 
 @pytest.fixture(scope="module")
