@@ -4,12 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
-
-from demur import load
-from demur.report.html import report_html
-from demur.simulate.demo import demonstrate
-from pages import Page
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -32,6 +28,20 @@ def pytest_collect_file():
     return [each for each in (yield) if type(each) is pytest.Module]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """A worker tells of a test what it came to, and of what surrounds it only what failed: most messages say nothing.
+
+    With `--durations` it tells everything, as how long fixtures took is then what is wanted.
+    """
+    if not hasattr(item.config, "workerinput") or item.config.option.durations:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
 def pytest_collection_finish():
     """Modules and tests stay to the end: the garbage collector need not walk through them, nor so often."""
     gc.freeze()
@@ -52,25 +62,38 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
+# Fixtures import what they need: the process that only starts the workers and shows what they tell needs none of it.
+# ruff: noqa: PLC0415
+
+
 @pytest.fixture(scope="session")
 def paired():
     """The golden results of two runs."""
+    from demur import load
+
     return load(GOLDEN / "paired.json")
 
 
 @pytest.fixture(scope="session")
 def one():
     """The golden results of one run."""
+    from demur import load
+
     return load(GOLDEN / "one.json")
 
 
 @pytest.fixture(scope="session")
 def paired_page(paired):
     """The page of the golden results of two runs."""
+    from demur.report.html import report_html
+    from pages import Page
+
     return Page(report_html(paired))
 
 
 @pytest.fixture(scope="session")
 def demo_results(tmp_path_factory):
     """The results of `demur demo`."""
+    from demur.simulate.demo import demonstrate
+
     return demonstrate(tmp_path_factory.mktemp("demo")).results

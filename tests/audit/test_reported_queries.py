@@ -68,9 +68,9 @@ def off_by_one_digit(value):
     return Printed.of(str(exact + Decimal((0, (1,), exact.as_tuple().exponent))))
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)], ids=["a quarter", "all"])
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["a ninth", "all"])
 def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(both_queries, every):
-    """Of a section every fourth figure; all of them are among the slow tests."""
+    """Of a section every ninth figure; all of them are among the slow tests."""
     summary = pipeline.summary(QUERIES, depths=(5,))
     content = parsed(json.loads(json.dumps(summary), parse_float=lambda text: round(float(text), 7)))
     for path, value in [*flattened(content)][::every]:

@@ -97,10 +97,10 @@ def test_two_runs_of_one_command_give_the_same_bytes(folder):
 
 
 def test_it_prints_the_artifact_or_nothing_and_names_a_file_of_its_own(folder):
-    done = run(folder, "--json")
+    done = run(folder, "--metrics", "RR", "--json")
     assert json.loads(done.stdout)["task"] == "retrieval"
     assert len([*(folder / "data/outputs").glob("retrieval-*.json")]) == 1
-    assert run(folder, "--quiet", "--output", "r.json").stdout == ""
+    assert run(folder, "--metrics", "RR", "--quiet", "--output", "r.json").stdout == ""
 
 
 def test_trec_files(folder):

@@ -34,7 +34,7 @@ OPTIONS = {
     "oai-evals": ("--abstain", "answer~=I.*", "--include-text"),
     "helm": ("--group", "split=instance.split", "--abstain", "answer~=I.*"),
 }
-TRIES = 60
+TRIES = pytest.mark.parametrize("tries", [20, pytest.param(60, marks=pytest.mark.slow)])
 
 
 def write(folder, tool, rng):
@@ -61,10 +61,11 @@ def write(folder, tool, rng):
     return name
 
 
+@TRIES
 @pytest.mark.parametrize("tool", SOURCES)
-def test_a_damaged_log_is_imported_or_refused_in_one_line(tmp_path, tool):
+def test_a_damaged_log_is_imported_or_refused_in_one_line(tmp_path, tool, tries):
     outcomes = set()
-    for seed in range(TRIES):
+    for seed in range(tries):
         name = write(tmp_path, tool, random.Random(seed))
         (tmp_path / "units.jsonl").unlink(missing_ok=True)
         done = demur(tmp_path, "import", tool, name, "-o", "units.jsonl", *OPTIONS[tool])
@@ -78,8 +79,9 @@ def test_a_damaged_log_is_imported_or_refused_in_one_line(tmp_path, tool):
     assert outcomes == {0, 2}
 
 
-def test_damaged_samples_in_an_archive_are_refused_in_one_line(tmp_path):
-    for seed in range(TRIES):
+@TRIES
+def test_damaged_samples_in_an_archive_are_refused_in_one_line(tmp_path, tries):
+    for seed in range(tries):
         rng = random.Random(seed)
         broken = damaged(rng, json.loads(json.dumps(samples()[1])))
         data = broken if isinstance(broken, bytes) else broken.encode("utf-8", "surrogatepass")

@@ -22,6 +22,7 @@ OPTIONS = {
     "retrieval": ("retrieval", "--data", "q.csv", "--seed", "1", "--bootstrap-resamples", "20", "--k", "3"),
     "calibrate": ("calibrate", "--input", "t.json", "--method", "platt", "--variant", "token_msp"),
 }
+QUICK = {"retrieval": (*OPTIONS["retrieval"][:-2], "--metrics", "RR"), "calibrate": OPTIONS["calibrate"]}
 LOADED = {"retrieval": load, "calibrate": load_calibration}
 
 
@@ -85,12 +86,12 @@ class TestCommands:
             ("n.json", "is the result file itself"),
             (source, "is an input"),
         ):
-            refused = demur(folder, *OPTIONS[command], "--output", "n.json", "--report", place)
+            refused = demur(folder, *QUICK[command], "--output", "n.json", "--report", place)
             assert refused.returncode == 2
             assert told in refused.stderr
             assert not (folder / "n.json").exists()
         before = (folder / source).read_bytes()
-        refused = demur(folder, *OPTIONS[command], "--output", source, "--report", "page.html")
+        refused = demur(folder, *QUICK[command], "--output", source, "--report", "page.html")
         assert refused.returncode == 2
         assert (folder / source).read_bytes() == before
         assert not (folder / "page.html").exists()

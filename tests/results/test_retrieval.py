@@ -38,6 +38,11 @@ def of_all(quantity, group=None, system="one"):
     return Key(system, quantity, group=group)
 
 
+@pytest.fixture(scope="module")
+def small():
+    return evaluated(SMALL, depths=[1, 2])
+
+
 class TestNumbers:
     @pytest.mark.parametrize(
         ("key", "expected"),
@@ -54,8 +59,8 @@ class TestNumbers:
             (of_all("empty_f1"), Fraction(0)),
         ],
     )
-    def test_means_are_the_fractions(self, key, expected):
-        assert evaluated(SMALL, depths=[1, 2])[key].value == float(expected)
+    def test_means_are_the_fractions(self, small, key, expected):
+        assert small[key].value == float(expected)
 
     def test_the_empty_decision_counts_what_is_right_among_what_is_empty_and_among_what_should_be(self):
         results = evaluated(SMALL | {"selected": [["a"], [], [], []]})
