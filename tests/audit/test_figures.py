@@ -3,7 +3,7 @@
 import pytest
 
 from demur import UserError
-from demur.audit.figures import CUT_OFF, Cause, Expected, Printed, finding, flattened
+from demur.audit.figures import CUT_OFF, Expected, Explanation, Printed, finding, flattened
 from demur.audit.loops import LOOPS, family
 from demur.audit.reported.conventions import CALIBRATION, SELECTIVE, is_of_queries
 from demur.audit.reported.names import quantity_named, split_affixes
@@ -146,7 +146,10 @@ def test_digits_that_were_cut_off_are_told_from_digits_that_are_wrong(printed, v
 
 def test_0_is_0_on_any_scale():
     assert finding("x", Printed.of("0.0"), Expected(0.42)).cause is None
-    assert finding("x", Printed.of("0.0"), Expected(0.42, otherwise={Cause("another way"): 0.0})).cause == "another way"
+    assert (
+        finding("x", Printed.of("0.0"), Expected(0.42, otherwise={Explanation("another way"): 0.0})).cause
+        == "another way"
+    )
 
 
 def test_a_count_printed_with_an_exponent_is_still_exact():

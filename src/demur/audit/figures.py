@@ -86,10 +86,10 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class Explanation:
     """Why a figure differs: another convention in words, details such as its scale, and its value in our convention.
 
-    >>> print(Cause("the AURC of fd-shifts", of_tool=True, ours=0.12).also("given in percent"))
+    >>> print(Explanation("the AURC of fd-shifts", of_tool=True, ours=0.12).also("given in percent"))
     this is the AURC of fd-shifts, given in percent; in our convention it is 0.12
     """
 
@@ -98,7 +98,7 @@ class Cause:
     ours: float | None = None
     details: tuple[str, ...] = ()
 
-    def also(self, *details: str) -> Cause:
+    def also(self, *details: str) -> Explanation:
         """The cause with more details."""
         return replace(self, details=(*self.details, *details))
 
@@ -130,7 +130,7 @@ class Expected:
     band: tuple[float, float] | None = None
     exact: bool = False
     share: bool = True
-    otherwise: Mapping[Cause, float | None] = field(default_factory=dict)
+    otherwise: Mapping[Explanation, float | None] = field(default_factory=dict)
     within: str = ""
 
     def agrees(self, reported: Printed | None) -> bool:
@@ -225,11 +225,11 @@ def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
     return differs if cause is None else replace(differs, cause=str(cause), kind=cause.kind)
 
 
-def _cause(reported: Printed, expected: Expected) -> Cause | None:
+def _cause(reported: Printed, expected: Expected) -> Explanation | None:
     """The first known convention that gives the reported figure, on its own or another scale."""
     if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
-        return Cause(CUT_OFF)
-    candidates = [(Cause(), expected.value), *expected.otherwise.items()]
+        return Explanation(CUT_OFF)
+    candidates = [(Explanation(), expected.value), *expected.otherwise.items()]
     scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
     plain = [(cause, value is not None and reported.agrees(value)) for cause, value in candidates[1:]]
     scaled = [
@@ -240,12 +240,12 @@ def _cause(reported: Printed, expected: Expected) -> Cause | None:
     ]
     if cause := _first(plain) or _first(scaled):
         return cause
-    cut = [(Cause(scale), factor * (expected.value or 0)) for scale, factor in scales.items()]
+    cut = [(Explanation(scale), factor * (expected.value or 0)) for scale, factor in scales.items()]
     cut += [(cause, value) for cause, value in candidates if cause.ours is not None and value is not None]
     return next((cause.also(CUT_OFF) for cause, value in cut if reported.cuts_off(value)), None)
 
 
-def _first(causes: Sequence[tuple[Cause, bool]]) -> Cause | None:
+def _first(causes: Sequence[tuple[Explanation, bool]]) -> Explanation | None:
     """The first cause that agrees; if it is a tool, also the next tools that agree, as few digits fit many."""
     rest = dropwhile(lambda each: not each[1], causes)
     cause, _ = next(rest, (None, False))

@@ -96,7 +96,7 @@ def _group_recipes(
         rows = claimed.where(system=system, confidence=confidence)
         own = [row for row in rows if row.key.group and row.key.group.name == grouping.name]
         risks = [row for row in own if row.key.quantity.startswith("risk@")]
-        small = {row.key.group for row in risks if row.no_interval.startswith("too small")}
+        small = {row.key.group for row in risks if row.too_small}
         judged = [level for level in grouping.levels if Group(grouping.name, level) not in small]
         for row in own:
             loop = _group_loop(_as_ranked(claimed, row.key), grouping.levels, judged)

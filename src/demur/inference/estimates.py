@@ -16,6 +16,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 
 _ALL_PARTS = tuple(field.name for field in fields(Interval))
+TOO_SMALL = "too small to judge"
 INTERVALS = {
     "percentile": ("low", "high"),
     "recommended": _ALL_PARTS,
@@ -63,6 +64,11 @@ class Estimate:
     over_ties: tuple[float | None, float | None] | None = None
     remark: str = ""
     evidence: Evidence | None = None
+
+    @property
+    def too_small(self) -> bool:
+        """Whether it is about a group too small to be judged, and has no interval for that reason."""
+        return self.no_interval.startswith(TOO_SMALL)
 
     def interval(self, method: str, level: float = 0.95) -> Interval | None:
         """The interval by another method or at another level; a number read from a file has no replicates for it."""

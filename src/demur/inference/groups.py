@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from demur.facts.groups import REST, Grouping
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import TOO_SMALL, Estimate
 from demur.inference.intervals import NO_VARIATION, Interval
 from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
@@ -145,7 +145,7 @@ class GroupRows:
         level = next(level for level in self.levels if self.group(level.name) == row.key.group)
         few = level.clusters < self.min_clusters
         counted = f"{level.clusters} clusters" if few else f"{level.sums.accepted} accepted units"
-        return f"too small to judge: {counted}"
+        return f"{TOO_SMALL}: {counted}"
 
     def _extremes(self, finished: Mapping[Key, Estimate]) -> Iterator[Estimate]:
         """The highest risk, and its difference from the lowest."""

@@ -165,7 +165,7 @@ def _level(results: Results, key: Key, threshold: float, group: Group) -> Json:
         "level": group.level,
         **{name: value if name == "loss_sum" else int(value) for name, value in counts.items()},
         **_numbers(served),
-        "small": served["risk"].no_interval.startswith("too small"),
+        "small": served["risk"].too_small,
         **{part: _numbers(numbers) for part, numbers in rows.items()},
     }
 

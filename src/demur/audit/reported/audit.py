@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from demur.audit.figures import NO_CAUSE, Cause, Expected, Finding, Printed, finding, not_recognised
+from demur.audit.figures import NO_CAUSE, Expected, Explanation, Finding, Printed, finding, not_recognised
 from demur.audit.reported.contexts import Context, Figure, Known, figures_of
 from demur.errors import UserError, and_more, shown
 from demur.facts.frames import TableOf
@@ -43,7 +43,7 @@ class Audit(ABC):
         """The value of a figure in the data."""
 
     @abstractmethod
-    def others(self, context: Context) -> Iterator[tuple[Cause | str, Context]]:
+    def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
         """What a figure may be instead, with a description, the most likely first."""
 
     def last_resort(self, context: Context, reported: Any) -> str | None:  # noqa: ARG002
@@ -88,9 +88,9 @@ class Audit(ABC):
         context = self.completed(figure)
         expected = self.expected(context)
         if not expected.agrees(figure.value):  # other conventions are slow, and only explain differences
-            values = {cause: self.value(other) for cause, other in self.others(context)}
-            otherwise = {Cause(cause) if isinstance(cause, str) else cause: value for cause, value in values.items()}
-            expected = replace(expected, otherwise=otherwise)
+            others = ((cause, self.value(other)) for cause, other in self.others(context))
+            worded = ((Explanation(cause) if isinstance(cause, str) else cause, value) for cause, value in others)
+            expected = replace(expected, otherwise=dict(worded))
         result = finding(key, figure.value, expected)
         if result.status == "differs" and result.cause is None:
             return replace(result, cause=self.last_resort(context, figure.value))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
-from demur.audit.figures import Cause, Expected, Finding, Printed, not_recognised
+from demur.audit.figures import Expected, Explanation, Finding, Printed, not_recognised
 from demur.audit.loops.rows import QueryRow, query_row
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known, Path, Population
@@ -198,7 +198,7 @@ class QueryAudit(Audit):
                     votes[population] += expected.agrees(figure.value)
         return votes
 
-    def others(self, context: Context) -> Iterator[tuple[Cause | str, Context]]:
+    def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
         """What a figure may be instead: another population, convention, average, system or depth."""
         name = context.quantity.name
         for population, title in _POPULATIONS.items():

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from demur.audit.figures import (
-    Cause,
     Expected,
+    Explanation,
     Finding,
     Printed,
     expected_end,
@@ -281,7 +281,7 @@ class RunAudit(Audit):
         served = (name for name in FORMULAS if isinstance(self._scores(system, name), list))
         return next(served, own[0] if len(own) == 1 else "llm")
 
-    def others(self, context: Context) -> Iterator[tuple[Cause | str, Context]]:
+    def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
         """What a figure may be instead: another convention, loss, run, confidence or quantity."""
         if context.draws is not None:
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from demur.audit.figures import Cause, Printed
+from demur.audit.figures import Explanation, Printed
 from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, OtherTool, number, with_abstentions
 from demur.audit.loops.selective import Unit
 from demur.audit.reported.contexts import Context
@@ -46,14 +46,14 @@ def range_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit]) -
 
 def by_tools(
     context: Context, names: Sequence[str], value: Callable[[Context], float | None], loss: str = ""
-) -> Iterator[tuple[Cause, Context]]:
+) -> Iterator[tuple[Explanation, Context]]:
     """A figure as other tools define it, perhaps under another loss: the cause, and the context."""
     known = [name for name in names if context.quantity.name in KNOWN[name].numbers and name != context.convention]
     if loss == context.loss or not known:
         return
     ours = value(replace(context, convention="", loss=loss or context.loss))
     for name in known:
-        cause = Cause(named(context, name, loss), of_tool=True, ours=ours)
+        cause = Explanation(named(context, name, loss), of_tool=True, ours=ours)
         yield cause, replace(context, convention=name, loss=loss or context.loss)
 
 

@@ -40,7 +40,7 @@ class GroupLine:
     @property
     def small(self) -> bool:
         """Whether it is too small to judge."""
-        return self.risk.no_interval.startswith("too small")
+        return self.risk.too_small
 
     @property
     def cells(self) -> tuple[str, ...]:
