@@ -41,7 +41,8 @@ class Evidence:
         """The standard error from the influence function."""
         if self.influence is None:
             return None
-        return float(errors_of_squares(self._squares_and_fourths[0], self.clusters)[0])
+        clusters = self.clusters
+        return math.sqrt(self._squares_and_fourths[0] * (clusters / (clusters - 1))) if clusters > 1 else 0.0
 
     @cached_property
     def degrees(self) -> float:
@@ -49,20 +50,22 @@ class Evidence:
         clusters = self.clusters
         if self.influence is None or clusters == 1:
             return clusters - 1.0
-        (squares,), (fourths,) = self._squares_and_fourths
+        squares, fourths = self._squares_and_fourths
         spread = fourths - squares**2 / clusters
-        return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
+        return min(clusters - 1.0, 2 * squares**2 / spread) if spread > 0 else clusters - 1.0
 
     @cached_property
-    def _squares_and_fourths(self) -> tuple[Floats, Floats]:
+    def _squares_and_fourths(self) -> tuple[float, float]:
         """Σ u² and Σ u⁴, by those who hold the influences if they are not here."""
         if not isinstance(self.influence, np.ndarray):
-            added: tuple[Floats, Floats] = self.influence.squares_and_fourths()
-            return added
+            (squares,), (fourths,) = self.influence.squares_and_fourths()
+            return float(squares), float(fourths)
+        powers = np.empty((len(self.influence), 2))
+        powers[:, 0] = self.influence**2
         # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
-        once = self.influence[:, None] ** 2
-        fourths = cluster_sums(once * once)
-        return cluster_sums(once), fourths
+        powers[:, 1] = powers[:, 0] ** 2
+        squares, fourths = cluster_sums(powers).tolist()
+        return squares, fourths
 
     @cached_property
     def reached(self) -> Floats:
@@ -81,7 +84,12 @@ class Evidence:
         """Standard deviation of the replicates, ddof 1; nan with fewer than two of them, 0 with one cluster."""
         if self.clusters == 1:
             return 0.0
-        return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
+        number = len(self.reached)
+        if number <= 1:
+            return math.nan
+        away = self.reached - np.add.reduce(self.reached) / number  # as np.std does, in half the time
+        away *= away
+        return math.sqrt(np.add.reduce(away) / (number - 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
