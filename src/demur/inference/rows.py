@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations
@@ -217,7 +217,7 @@ class Contrast:
         apart = OnDifference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
         return {"error": Errors(samples[0], apart, self.row.clusters)}
 
-    @property
+    @cached_property
     def counted(self) -> Counted:
         """The number of clusters that differ, and the range: a difference of numbers in [a, b] is in [a − b, b − a]."""
         low = max(self.row.counted.low, self.subtracted.counted.low)
@@ -248,15 +248,18 @@ def contrasts_with(
     rows: list[Row], baseline: str, allowed: Callable[[Row, Row], bool] = lambda _row, _other: True
 ) -> Iterator[Contrast]:
     """The difference from the baseline of every number that both have, where `allowed`."""
-    by_key = {row.key: row for row in rows}
+    of_baseline = {_number_of(row.key): row for row in rows if row.key.system == baseline}
     differing = cache(lambda entries, others: discordant(entries(), others()))
+    minus = Minus("system", baseline)
     for row in rows:
-        other = by_key.get(replace(row.key, system=baseline))
-        if row.key.system == baseline or other is None or not (row.resampled and other.resampled):
-            continue
-        if allowed(row, other):
-            minus = Minus("system", baseline)
-            yield Contrast(replace(row.key, minus=minus), row, other, differing(row.entries, other.entries))
+        other = None if row.key.system == baseline else of_baseline.get(_number_of(row.key))
+        if other is not None and row.resampled and other.resampled and allowed(row, other):
+            yield Contrast(row.key.less(minus), row, other, differing(row.entries, other.entries))
+
+
+def _number_of(key: Key) -> tuple[Any, ...]:
+    """What a key says beside the system."""
+    return key.quantity, key.confidence, key.among, key.group, key.minus, key.convention
 
 
 def all_pairs(rows: Sequence[Row], contrasts: Sequence[Contrast]) -> list[Contrast]:
@@ -268,6 +271,6 @@ def all_pairs(rows: Sequence[Row], contrasts: Sequence[Contrast]) -> list[Contra
     pairs = []
     for other, row in combinations(sorted(rows, key=lambda row: row.key.system), 2):
         contrast = existing.get(frozenset((row.key, other.key)))
-        key = replace(row.key, minus=Minus("system", other.key.system))
+        key = row.key.less(Minus("system", other.key.system))
         pairs.append(contrast or Contrast(key, row, other, discordant(row.entries(), other.entries())))
     return pairs

@@ -135,7 +135,7 @@ class Replicates:
 
     def position(self, coverage: Coverage) -> Floats:
         """A coverage as a number of units of each replicate."""
-        return self.per_size(partial(_position, coverage))
+        return self.cached("position", coverage, lambda: self.per_size(partial(_position, coverage)))
 
     def cached(self, name: str, end: Coverage | Floats | None, compute: Callable[[], Value]) -> Value:
         """A value that several quantities use, by its name and where it ends (None, a coverage or counts of units)."""
@@ -216,7 +216,9 @@ class Replicates:
         """Numbers of units that depend on the size of a replicate, computed exactly and once per size."""
         sizes, size_index = self._sizes
         values = np.asarray(values_of(sizes), np.float64)
-        return np.repeat(values, len(size_index), axis=-1) if len(sizes) == 1 else values[..., size_index]
+        if len(size_index) == 1:
+            return values
+        return values.repeat(len(size_index), axis=-1) if len(sizes) == 1 else values[..., size_index]
 
     @cached_property
     def _sizes(self) -> tuple[Integers, Indices]:

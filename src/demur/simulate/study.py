@@ -198,9 +198,10 @@ class Trial:
                 yield f"{'Δ' if row.key.minus else ''}{row.key.quantity}", truth, _outcome(row, truth, warnings)
         if together:
             yield FAMILY, 0.0, _family([row for row in estimates if row.simultaneous])
+        about_first = Pattern(system=LEFT, confidence=confidence)
+        tailed = any(warning.code in OF_A_CURVE and warning.about == about_first for warning in warnings)
         for drawn in risks:
             bands = bands_of(first, drawn) if drawn and first.varies else None
-            tailed = any(warning.code in OF_A_CURVE for warning in about_view(first, Pattern()))
             for risk in BANDS:
                 name = f"band of the {risk.replace('_', ' ')}"
                 yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
