@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,10 @@ class Evidence:
     """One number: its value, its replicates, and the influence of each cluster if it has an influence function.
 
     Those who hold an influence that is not here add up its squares. `values` may hold nan for replicates in which the
-    number was not reached; they are left out. Where every replicate must be 0 because nothing is ever wrong, no
-    interval is `two_sided`. `largest` is the largest cluster over the mean, `maximum` what a number on a logit scale is
-    at most, and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but
-    rounding.
+    number was not reached: `reached` are the others, `drop_rate` is the share of those left out. Where every replicate
+    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
+    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
+    which a standard error may be nothing but rounding.
     """
 
     point: float
@@ -35,6 +35,14 @@ class Evidence:
     largest: float = math.nan
     maximum: float = 1.0
     scale: float = 0.0
+    reached: Floats = field(init=False)
+    drop_rate: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        missing, replicates = np.isnan(self.values), len(self.values)
+        dropped = int(np.count_nonzero(missing))
+        object.__setattr__(self, "reached", self.values[~missing] if dropped else self.values)
+        object.__setattr__(self, "drop_rate", dropped / replicates if replicates else math.nan)
 
     @cached_property
     def std_error(self) -> float | None:
@@ -66,18 +74,6 @@ class Evidence:
         powers[:, 1] = powers[:, 0] ** 2
         squares, fourths = cluster_sums(powers).tolist()
         return squares, fourths
-
-    @cached_property
-    def reached(self) -> Floats:
-        """The replicates in which there is a number."""
-        missing = np.isnan(self.values)
-        return self.values[~missing] if missing.any() else self.values
-
-    @property
-    def drop_rate(self) -> float:
-        """Share of the replicates without a number."""
-        missing = len(self.values) - len(self.reached)
-        return missing / len(self.values) if len(self.values) else math.nan
 
     @cached_property
     def bootstrap_std_error(self) -> float:

@@ -68,7 +68,6 @@ class Row:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
             ratio = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
-        held = view.own.held
         return cls(
             key,
             view,
@@ -79,9 +78,9 @@ class Row:
             contrast_rule,
             counted=ratio.counted if ratio and not quantity.loss_free else counted,
             ratio=ratio,
-            held=None if held.all() else held,
+            held=view.own.held_by_some,
             entries=view.own.entries,
-            influence=cache(lambda: view.own.influence_of(measure.influence(view.sample))) if known else None,
+            influence=(lambda: view.own.influence_of(measure.influence(view.sample))) if known else None,
             influences=measure.influence if known else None,
             **changes,
         )
@@ -99,7 +98,12 @@ class Row:
     @property
     def rests_on_one(self) -> bool:
         """Whether all of its units are in one of several clusters, so that its variation is unknown."""
-        return self.holding == 1 and self.clusters > 1
+        return self.held is not None and self.holding == 1 and self.clusters > 1
+
+    @cached_property
+    def influence_in_data(self) -> Floats | None:
+        """The influence of each cluster on the number in the data, computed once for the number and its differences."""
+        return None if self.influence is None else self.influence()
 
     @property
     def curve_view(self) -> CurveView | None:
@@ -149,9 +153,8 @@ class Contrast:
 
     def influence(self) -> Floats | None:
         """The influence of each cluster on the difference: that on the row minus that on the subtracted row."""
-        if self.row.influence is None or self.subtracted.influence is None:
-            return None
-        return self.row.influence() - self.subtracted.influence()
+        row, subtracted = self.row.influence_in_data, self.subtracted.influence_in_data
+        return None if row is None or subtracted is None else row - subtracted
 
     def evidence(self, values: Floats, **known: Any) -> Evidence:
         """What is known about it, from the clusters that hold units of a side."""

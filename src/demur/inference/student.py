@@ -163,6 +163,7 @@ def _beta_fractions(a: Floats, b: Floats, x: Floats) -> Floats:
     return np.asarray(fraction / a)
 
 
+@lru_cache
 def _log_gamma_ratio(a: float) -> float:
     """The logarithm of Γ(a + ½)/Γ(a), by its series where the difference of two large logarithms would lose digits."""
     if a < _LARGE:

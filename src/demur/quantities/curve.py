@@ -234,7 +234,7 @@ class Curve(Tabular):
         OperatingPoint(requested=0.6, achieved=0.75, value=0.6666666666666666, threshold=1.0)
         """
         target = Coverage.of(coverage)
-        index = int(np.searchsorted(self.points.count, target.units_needed(self.units)))
+        index = int(self.points.count.searchsorted(target.units_needed(self.units)))
         if index == len(self):
             return OperatingPoint(float(target), np.nan, np.nan, np.nan)
         count, loss_sum = self.points.count[index].item(), self.points.loss_sum[index].item()
@@ -356,15 +356,15 @@ class Curve(Tabular):
 
     def _area_upto(self, coverage: Coverage | None, *, selective: bool) -> Fraction:
         """Whole trapezoids up to the last point within the coverage, then the cut one with interpolated height."""
-        end = Fraction(self.answered)
+        end: Fraction | int = self.answered
         if coverage is not None:
             end = min(coverage.position(self.units), end)
-        whole = int(np.searchsorted(self.points.count, math.floor(end), side="right"))
+        whole = int(self.points.count.searchsorted(math.floor(end), side="right"))
         reached = self.points.upto(whole)
         area = reached.selective_area() if selective else reached.generalized_area()
         return area if whole == len(self) else area + self._cut_trapezoid(whole, end, selective=selective)
 
-    def _cut_trapezoid(self, index: int, end: Fraction, *, selective: bool) -> Fraction:
+    def _cut_trapezoid(self, index: int, end: Fraction | int, *, selective: bool) -> Fraction:
         """The trapezoid before a point up to a cut inside it, multiplied out: every operation on fractions is slow."""
         start, stop = [0, *self.points.count[max(index - 1, 0) : index + 1].tolist()][-2:]
         losses = [0, *self.points.loss_sum[max(index - 1, 0) : index + 1].tolist()][-2:]

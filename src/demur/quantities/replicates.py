@@ -284,7 +284,7 @@ class Replicates:
 def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
     """The fewest units that reach a coverage, for each size; in 64-bit integers where they fit."""
     share = coverage.least_share
-    if share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+    if share.numerator * _largest(sizes) >= _WHOLE:
         return [coverage.units_needed(size) for size in sizes.tolist()]
     return -(-share.numerator * sizes // share.denominator)
 
@@ -292,7 +292,7 @@ def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
 def _position(coverage: Coverage, sizes: Integers) -> Any:
     """A coverage as a number of units, for each size; a quotient of two integers is rounded once."""
     share = coverage.value
-    if coverage.slack or max(share.numerator * int(sizes.max(initial=0)), share.denominator) >= _EXACT:
+    if coverage.slack or max(share.numerator * _largest(sizes), share.denominator) >= _EXACT:
         return [float(coverage.position(size)) for size in sizes.tolist()]
     return share.numerator * sizes / share.denominator
 
@@ -300,9 +300,14 @@ def _position(coverage: Coverage, sizes: Integers) -> Any:
 def _whole_position(coverage: Coverage, sizes: Integers) -> Any:
     """A coverage as a number of units, rounded down, for each size."""
     share = coverage.value
-    if coverage.slack or share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+    if coverage.slack or share.numerator * _largest(sizes) >= _WHOLE:
         return [math.floor(coverage.position(size)) for size in sizes.tolist()]
     return share.numerator * sizes // share.denominator
+
+
+def _largest(sizes: Integers) -> int:
+    """The last of the sizes, which are in ascending order; 0 without any."""
+    return int(sizes[-1]) if len(sizes) else 0
 
 
 def _cut_trapezoid(point: ReachedPoints, end: Floats, left: Floats, right: Floats) -> Floats:

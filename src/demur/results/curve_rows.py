@@ -51,7 +51,7 @@ def _share_added(view: CurveView, coverage: Coverage | None) -> float:
     if coverage is None:
         return 0.0
     count, units = view.curve.points.count, view.curve.units
-    index = int(np.searchsorted(count, coverage.units_needed(units)))
+    index = int(count.searchsorted(coverage.units_needed(units)))
     return float(np.diff(count, prepend=0)[index : index + 1].sum() / units)
 
 

@@ -215,8 +215,10 @@ class Trial:
         of = partial(self.population.number, key.quantity, key.confidence)
         if key.minus is None:
             return of(key.system)
-        none, measure = self.design.no_difference, Measure.of(key.quantity)
-        return 0.0 if none == "all" or (none == "cut" and measure.value is not None) else of(key.system) - of(LEFT)
+        none = self.design.no_difference
+        if none == "all" or (none == "cut" and Measure.of(key.quantity).value is not None):
+            return 0.0
+        return of(key.system) - of(LEFT)
 
 
 def _about(views: Mapping[str, Mapping[str, CurveView]], estimates: Sequence[Estimate]) -> Iterator[ResultWarning]:
