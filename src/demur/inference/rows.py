@@ -110,7 +110,7 @@ class Row:
         """The view of a number of one curve; None where it is cut at a common coverage."""
         return self.view if isinstance(self.view, CurveView) else None
 
-    @cached_property
+    @property
     def _rule_needs_errors(self) -> bool:
         method = "" if self.side else RULES[self.rule](self.counted, self.point).method
         return bool(method) and "errors" in METHODS[method].needs
