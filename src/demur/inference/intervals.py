@@ -292,7 +292,8 @@ def _at_positions(values: Floats, positions: Sequence[float]) -> list[float]:
     """The values interpolated at fractional positions in their order."""
     last = len(values) - 1
     ranks = [min(max(math.floor(position), 0), last) for position in positions]
-    ordered = np.partition(values, [*ranks, *(min(rank + 1, last) for rank in ranks)])
+    ordered = values.copy()
+    ordered.partition([*ranks, *(min(rank + 1, last) for rank in ranks)])
     return [_interpolated(ordered, rank, position - rank) for rank, position in zip(ranks, positions, strict=True)]
 
 
