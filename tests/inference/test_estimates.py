@@ -7,7 +7,6 @@ import pytest
 
 from demur import Curve, Estimate, Graded, Key, Measure, Plan, UserError, estimate
 from demur.inference.intervals import METHODS
-from demur.inference.key import Pattern
 from demur.inference.warnings import about_comparisons, about_estimate
 from demur.quantities.graded import Clusters
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
@@ -218,7 +217,7 @@ def test_the_edges_of_the_warnings():
 
 
 def warned(plateau_share=0.0, **rates):
-    return [warning.code for warning in about_estimate(Estimate(Key("", "x"), 0.0, **rates), Pattern(), plateau_share)]
+    return [warning.code for warning in about_estimate(Estimate(Key("", "x"), 0.0, **rates), plateau_share)]
 
 
 def test_leaving_a_cluster_out_is_the_sample_without_it():

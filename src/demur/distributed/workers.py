@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
@@ -90,10 +91,8 @@ class Workers:
             return executor
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
         from multiprocessing import get_context  # noqa: PLC0415
-        from signal import SIG_IGN, SIGINT, signal  # noqa: PLC0415
 
-        # Ctrl-C reaches every process of a terminal: the pool ignores it, and this process stops the pool.
-        pool = ProcessPoolExecutor(self.given, get_context("spawn"), signal, (SIGINT, SIG_IGN))
+        pool = ProcessPoolExecutor(self.given, get_context("spawn"), _begin, (gc.get_threshold(),))
         return self._open.enter_context(pool)
 
 
@@ -110,6 +109,17 @@ def _started_undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(collections: tuple[int, int, int]) -> None:
+    """Prepare a process for its tasks: it collects garbage as rarely as the one that started it.
+
+    Ctrl-C reaches every process of a terminal: a worker ignores it, and the process that started it stops the pool.
+    """
+    from signal import SIG_IGN, SIGINT, signal  # noqa: PLC0415
+
+    signal(SIGINT, SIG_IGN)
+    gc.set_threshold(*collections)
 
 
 def _gather(futures: dict[Future[R], int], collect: Callable[[int, R], None]) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,17 @@ def _is_id(value: object) -> bool:
 def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
     """Distinct ids in the order in which clusters are drawn: integers, then texts."""
     return ranked([*dict.fromkeys(ids)])[0]
+
+
+def are_sorted(ids: Sequence[ClusterId]) -> bool:
+    """Whether ids are distinct and in the order in which clusters are drawn.
+
+    >>> are_sorted((7, 12)), are_sorted((7, "12")), are_sorted(("7", "12")), are_sorted((7, 7))
+    (True, True, False, False)
+    """
+    if len({*map(type, ids)}) == 1:
+        return all(map(lt, ids, ids[1:]))
+    return tuple(ids) == sorted_ids(ids)
 
 
 def ranked(ids: Sequence[Any]) -> tuple[tuple[ClusterId, ...], Indices]:

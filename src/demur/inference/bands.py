@@ -78,30 +78,32 @@ def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:
     """
     curve, table = view.curve, view.table
     points = points_kept(len(curve))
-    missing = np.isnan(drawn["selective"])
-    reached = (missing.mean(axis=0) <= MOST_DROPPED) & ((~missing).sum(axis=0) > 1)
+    risks = {name: np.ascontiguousarray(by_replicate.T) for name, by_replicate in drawn.items()}  # a row per coverage
+    replicates = risks["selective"].shape[1]
+    missing = np.count_nonzero(np.isnan(risks["selective"]), axis=1)
+    reached = (missing / replicates <= MOST_DROPPED) & (replicates - missing > 1)
     if not reached.any():
         return None
     worst = np.inf if table.largest_loss is None else table.largest_loss / table.divisor
     limits = (0.0 if table.level_loss[0] >= 0 else -np.inf, worst)
     enough = np.searchsorted(view.first_losses, points[reached], side="right") >= ENOUGH_LOSSES
     selective, generalized = (
-        _band(risk[points][reached], drawn[name][:, reached], table.clusters, enough, limits)
+        _band(risk[points][reached], risks[name][reached], table.clusters, enough, limits)
         for name, risk in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk))
     )
     return BandEnds(curve.coverage[points][reached], selective, generalized)
 
 
 def _band(risk: Floats, drawn: Floats, clusters: int, enough: Flags, limits: tuple[float, float]) -> BandColumns:
-    evidence = [Evidence(float(point), values, clusters) for point, values in zip(risk, drawn.T, strict=True)]
+    evidence = [Evidence(float(point), values, clusters) for point, values in zip(risk, drawn, strict=True)]
     ends = [interval("expanded_percentile", sample, LEVEL) for sample in evidence]
     low, high = (np.array([getattr(row, end) for row in ends if row]) for end in ("low", "high"))
     spread = np.array([sample.bootstrap_std_error for sample in evidence])
     # The sup-t critical value: the largest deviation along the curve, in standard errors, in 95 % of the replicates,
     # expanded for few clusters like a percentile interval. A replicate counts at the coverages it reaches.
     varies = enough & (spread > _ROUNDING * np.abs(risk))
-    away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
-    largest = np.fmax.reduce(away, axis=1, initial=0.0)
+    away = np.abs(drawn[varies] - risk[varies, None]) / spread[varies, None]
+    largest = np.fmax.reduce(away, axis=0, initial=0.0)
     times = quantiles(largest, LEVEL)[0] * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
     reach = np.where(varies, times * spread, 0.0)
     low_at_once, high_at_once = np.minimum(risk - reach, low), np.maximum(risk + reach, high)

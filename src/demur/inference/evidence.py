@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,10 @@ class Evidence:
     """One number: its value, its replicates, and the influence of each cluster if it has an influence function.
 
     Those who hold an influence that is not here add up its squares. `values` may hold nan for replicates in which the
-    number was not reached; they are left out. Where every replicate must be 0 because nothing is ever wrong, no
-    interval is `two_sided`. `largest` is the largest cluster over the mean, `maximum` what a number on a logit scale is
-    at most, and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but
-    rounding.
+    number was not reached: `reached` are the others, `drop_rate` is the share of those left out. Where every replicate
+    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
+    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
+    which a standard error may be nothing but rounding.
     """
 
     point: float
@@ -35,13 +35,22 @@ class Evidence:
     largest: float = math.nan
     maximum: float = 1.0
     scale: float = 0.0
+    reached: Floats = field(init=False)
+    drop_rate: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        missing, replicates = np.isnan(self.values), len(self.values)
+        dropped = int(np.count_nonzero(missing))
+        object.__setattr__(self, "reached", self.values[~missing] if dropped else self.values)
+        object.__setattr__(self, "drop_rate", dropped / replicates if replicates else math.nan)
 
     @cached_property
     def std_error(self) -> float | None:
         """The standard error from the influence function."""
         if self.influence is None:
             return None
-        return float(errors_of_squares(self._squares_and_fourths[0], self.clusters)[0])
+        clusters = self.clusters
+        return math.sqrt(self._squares_and_fourths[0] * (clusters / (clusters - 1))) if clusters > 1 else 0.0
 
     @cached_property
     def degrees(self) -> float:
@@ -49,39 +58,34 @@ class Evidence:
         clusters = self.clusters
         if self.influence is None or clusters == 1:
             return clusters - 1.0
-        (squares,), (fourths,) = self._squares_and_fourths
+        squares, fourths = self._squares_and_fourths
         spread = fourths - squares**2 / clusters
-        return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
+        return min(clusters - 1.0, 2 * squares**2 / spread) if spread > 0 else clusters - 1.0
 
     @cached_property
-    def _squares_and_fourths(self) -> tuple[Floats, Floats]:
+    def _squares_and_fourths(self) -> tuple[float, float]:
         """Σ u² and Σ u⁴, by those who hold the influences if they are not here."""
         if not isinstance(self.influence, np.ndarray):
-            added: tuple[Floats, Floats] = self.influence.squares_and_fourths()
-            return added
+            (squares,), (fourths,) = self.influence.squares_and_fourths()
+            return float(squares), float(fourths)
+        powers = np.empty((len(self.influence), 2))
+        powers[:, 0] = self.influence**2
         # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
-        once = self.influence[:, None] ** 2
-        fourths = cluster_sums(once * once)
-        return cluster_sums(once), fourths
-
-    @cached_property
-    def reached(self) -> Floats:
-        """The replicates in which there is a number."""
-        missing = np.isnan(self.values)
-        return self.values[~missing] if missing.any() else self.values
-
-    @property
-    def drop_rate(self) -> float:
-        """Share of the replicates without a number."""
-        missing = len(self.values) - len(self.reached)
-        return missing / len(self.values) if len(self.values) else math.nan
+        powers[:, 1] = powers[:, 0] ** 2
+        squares, fourths = cluster_sums(powers).tolist()
+        return squares, fourths
 
     @cached_property
     def bootstrap_std_error(self) -> float:
         """Standard deviation of the replicates, ddof 1; nan with fewer than two of them, 0 with one cluster."""
         if self.clusters == 1:
             return 0.0
-        return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
+        number = len(self.reached)
+        if number <= 1:
+            return math.nan
+        away = self.reached - np.add.reduce(self.reached) / number  # as np.std does, in half the time
+        away *= away
+        return math.sqrt(np.add.reduce(away) / (number - 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

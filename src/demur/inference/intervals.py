@@ -6,7 +6,7 @@ Which method is recommended for which number is decided in `rules`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -106,7 +106,8 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
 
     It is the number itself where there is only one cluster, or where no cluster has any influence.
     """
-    if name not in METHODS:
+    chosen = METHODS.get(name)
+    if chosen is None:
         raise unknown("interval method", name, METHODS)
     if not (isinstance(level, float) and 0 < level < 1):
         raise UserError(f"level {literal(level)}, expected a number between 0 and 1, such as 0.95")
@@ -114,18 +115,22 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         return None
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
-    analytic = "influence" in METHODS[name].needs
-    size, error = max(abs(evidence.point), evidence.scale), evidence.std_error
-    constant = error is not None and error <= NOTHING * size
-    bounded = name == "logit" or (name == "analytic_logit" and not math.isnan(evidence.largest))
-    at_end = _share(evidence) in (0, 1)  # no variation is expected here
-    if analytic and constant and not (bounded and at_end):
+    if "influence" in chosen.needs and _without_variation(name, evidence):
         return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)
-    ends = METHODS[name].function(evidence, level)
+    ends = chosen.function(evidence, level)
     if ends is None or isinstance(ends, Interval):
         return ends
     by_degrees = name.startswith("analytic")
     return Interval(name, float(ends[0]), float(ends[1]), degrees=evidence.degrees if by_degrees else None)
+
+
+def _without_variation(name: str, evidence: Evidence) -> bool:
+    """Whether no cluster has any influence, except where that is expected: at the end of the range of a share."""
+    size, error = max(abs(evidence.point), evidence.scale), evidence.std_error
+    if error is None or not error <= NOTHING * size:
+        return False
+    bounded = name == "logit" or (name == "analytic_logit" and not math.isnan(evidence.largest))
+    return not (bounded and _share(evidence) in (0, 1))
 
 
 @method("percentile")
@@ -274,19 +279,29 @@ def quantiles(values: Floats, *shares: float) -> list[float]:
     [1.0, 3.0]
     """
     last = len(values) - 1
-    return [_quantile(values, last * share) if last >= 0 else math.nan for share in shares]
+    if last < 0:
+        return [math.nan] * len(shares)
+    positions = [last * share for share in shares]
+    if last <= _MANY:
+        return _at_positions(values, positions)
+    near = [(_near(values, min(max(math.floor(position), 0), last)), position) for position in positions]
+    return [_at_positions(part, [position - passed])[0] for (part, passed), position in near]
 
 
-def _quantile(values: Floats, position: float) -> float:
-    """The value interpolated at a fractional position in the order."""
-    below, last = min(max(math.floor(position), 0), len(values) - 1), len(values) - 1
-    near, passed = _near(values, below) if last > _MANY else (values, 0)
-    index, part = below - passed, position - below
-    ordered = np.partition(near, [index, min(index + 1, last - passed)])
-    low = float(ordered[index])
-    if part < 0 or below == last:
+def _at_positions(values: Floats, positions: Sequence[float]) -> list[float]:
+    """The values interpolated at fractional positions in their order."""
+    last = len(values) - 1
+    ranks = [min(max(math.floor(position), 0), last) for position in positions]
+    ordered = values.copy()
+    ordered.partition([*ranks, *(min(rank + 1, last) for rank in ranks)])
+    return [_interpolated(ordered, rank, position - rank) for rank, position in zip(ranks, positions, strict=True)]
+
+
+def _interpolated(ordered: Floats, rank: int, part: float) -> float:
+    low = float(ordered[rank])
+    if part < 0 or rank == len(ordered) - 1:
         return low
-    high = float(ordered[index + 1])
+    high = float(ordered[rank + 1])
     # From the nearer end, as numpy does, so that rounding cannot carry the result past it.
     return low + (high - low) * part if part < _HALFWAY else high - (high - low) * (1 - part)
 

@@ -51,6 +51,10 @@ class Key:
         named = [f"{name}={value!r}" for name, value, default in columns if value != default]
         return f"Key({', '.join([repr(self.system), repr(self.quantity), *named])})"
 
+    def less(self, minus: Minus) -> Key:
+        """The difference between this number and another."""
+        return Key(self.system, self.quantity, self.confidence, self.among, self.group, minus, self.convention)
+
     def to_json(self) -> dict[str, Any]:
         """The columns as JSON: a group is a pair, and `minus` an object with one member."""
         return {name: _plain(getattr(self, name)) for name in KEY_COLUMNS}
@@ -85,11 +89,15 @@ class Pattern:
 
     def matches(self, key: Key) -> bool:
         """Whether a number is among them."""
-        for name in KEY_COLUMNS:
-            value = getattr(self, name)
-            if value is not None and getattr(key, name) != value:
-                return False
-        return True
+        return (
+            (self.system is None or self.system == key.system)
+            and (self.quantity is None or self.quantity == key.quantity)
+            and (self.confidence is None or self.confidence == key.confidence)
+            and (self.among is None or self.among == key.among)
+            and (self.group is None or self.group == key.group)
+            and (self.minus is None or self.minus == key.minus)
+            and (self.convention is None or self.convention == key.convention)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The columns that are fixed."""

@@ -146,7 +146,7 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
     """The answers of all blocks of samples, concatenated in order."""
     if not asks or not total:
         return [{} for _ in asks]
-    _check_drawn_alike([ask.view for ask in asks])
+    _check_drawn_alike([*{id(ask.view): ask.view for ask in asks}.values()])
 
     def work(start: int) -> list[Columns]:
         numbers = range(start, min(start + size, total))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations
@@ -68,7 +68,6 @@ class Row:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
             ratio = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
-        held = view.own.held
         return cls(
             key,
             view,
@@ -79,9 +78,9 @@ class Row:
             contrast_rule,
             counted=ratio.counted if ratio and not quantity.loss_free else counted,
             ratio=ratio,
-            held=None if held.all() else held,
+            held=view.own.held_by_some,
             entries=view.own.entries,
-            influence=cache(lambda: view.own.influence_of(measure.influence(view.sample))) if known else None,
+            influence=(lambda: view.own.influence_of(measure.influence(view.sample))) if known else None,
             influences=measure.influence if known else None,
             **changes,
         )
@@ -99,14 +98,19 @@ class Row:
     @property
     def rests_on_one(self) -> bool:
         """Whether all of its units are in one of several clusters, so that its variation is unknown."""
-        return self.holding == 1 and self.clusters > 1
+        return self.held is not None and self.holding == 1 and self.clusters > 1
+
+    @cached_property
+    def influence_in_data(self) -> Floats | None:
+        """The influence of each cluster on the number in the data, computed once for the number and its differences."""
+        return None if self.influence is None else self.influence()
 
     @property
     def curve_view(self) -> CurveView | None:
         """The view of a number of one curve; None where it is cut at a common coverage."""
         return self.view if isinstance(self.view, CurveView) else None
 
-    @cached_property
+    @property
     def _rule_needs_errors(self) -> bool:
         method = "" if self.side else RULES[self.rule](self.counted, self.point).method
         return bool(method) and "errors" in METHODS[method].needs
@@ -149,9 +153,8 @@ class Contrast:
 
     def influence(self) -> Floats | None:
         """The influence of each cluster on the difference: that on the row minus that on the subtracted row."""
-        if self.row.influence is None or self.subtracted.influence is None:
-            return None
-        return self.row.influence() - self.subtracted.influence()
+        row, subtracted = self.row.influence_in_data, self.subtracted.influence_in_data
+        return None if row is None or subtracted is None else row - subtracted
 
     def evidence(self, values: Floats, **known: Any) -> Evidence:
         """What is known about it, from the clusters that hold units of a side."""
@@ -217,7 +220,7 @@ class Contrast:
         apart = OnDifference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
         return {"error": Errors(samples[0], apart, self.row.clusters)}
 
-    @property
+    @cached_property
     def counted(self) -> Counted:
         """The number of clusters that differ, and the range: a difference of numbers in [a, b] is in [a − b, b − a]."""
         low = max(self.row.counted.low, self.subtracted.counted.low)
@@ -248,15 +251,18 @@ def contrasts_with(
     rows: list[Row], baseline: str, allowed: Callable[[Row, Row], bool] = lambda _row, _other: True
 ) -> Iterator[Contrast]:
     """The difference from the baseline of every number that both have, where `allowed`."""
-    by_key = {row.key: row for row in rows}
+    of_baseline = {_number_of(row.key): row for row in rows if row.key.system == baseline}
     differing = cache(lambda entries, others: discordant(entries(), others()))
+    minus = Minus("system", baseline)
     for row in rows:
-        other = by_key.get(replace(row.key, system=baseline))
-        if row.key.system == baseline or other is None or not (row.resampled and other.resampled):
-            continue
-        if allowed(row, other):
-            minus = Minus("system", baseline)
-            yield Contrast(replace(row.key, minus=minus), row, other, differing(row.entries, other.entries))
+        other = None if row.key.system == baseline else of_baseline.get(_number_of(row.key))
+        if other is not None and row.resampled and other.resampled and allowed(row, other):
+            yield Contrast(row.key.less(minus), row, other, differing(row.entries, other.entries))
+
+
+def _number_of(key: Key) -> tuple[Any, ...]:
+    """What a key says beside the system."""
+    return key.quantity, key.confidence, key.among, key.group, key.minus, key.convention
 
 
 def all_pairs(rows: Sequence[Row], contrasts: Sequence[Contrast]) -> list[Contrast]:
@@ -268,6 +274,6 @@ def all_pairs(rows: Sequence[Row], contrasts: Sequence[Contrast]) -> list[Contra
     pairs = []
     for other, row in combinations(sorted(rows, key=lambda row: row.key.system), 2):
         contrast = existing.get(frozenset((row.key, other.key)))
-        key = replace(row.key, minus=Minus("system", other.key.system))
+        key = row.key.less(Minus("system", other.key.system))
         pairs.append(contrast or Contrast(key, row, other, discordant(row.entries(), other.entries())))
     return pairs

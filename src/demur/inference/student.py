@@ -12,6 +12,7 @@ _SAME = 1e-15
 _HALF = 0.5
 _LARGE = 100.0
 _CLOSE = 1e-13
+_MOST_TURNS = 9_999.0
 
 
 def t_tails(t: float, degrees: float) -> float:
@@ -122,23 +123,25 @@ def normal_quantile(probability: float) -> float:
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """The incomplete beta function over x^a·(1 − x)^b: its continued fraction, by Lentz's method."""
-    both = a + b
-    c, d = 1.0, 1 / _away_from_0(1 - both * x / (a + 1))
+    # Both steps of a turn are unrolled and all numbers are floats: a loop over integers takes twice as long.
+    tiny, both, m = _TINY, a + b, 0.0
+    c, d = 1.0, 1.0 / _away_from_0(1.0 - both * x / (a + 1.0))
     fraction = d
-    for m in range(1, 10_000):
-        even = a + 2 * m
-        term = m * (b - m) * x / ((even - 1) * even)  # both steps are unrolled: a loop takes half as long again
-        d, c = 1 + term * d, 1 + term / c
-        d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
-        c = _TINY if -_TINY <= c <= _TINY else c
+    while m < _MOST_TURNS:
+        m += 1.0
+        even = a + 2.0 * m
+        term = m * (b - m) * x / ((even - 1.0) * even)
+        d, c = 1.0 + term * d, 1.0 + term / c
+        d = 1.0 / (tiny if d <= tiny and d >= -tiny else d)
+        c = tiny if c <= tiny and c >= -tiny else c
         fraction *= c * d
-        term = -(a + m) * (both + m) * x / (even * (even + 1))
-        d, c = 1 + term * d, 1 + term / c
-        d = 1 / (_TINY if -_TINY <= d <= _TINY else d)
-        c = _TINY if -_TINY <= c <= _TINY else c
+        term = -(a + m) * (both + m) * x / (even * (even + 1.0))
+        d, c = 1.0 + term * d, 1.0 + term / c
+        d = 1.0 / (tiny if d <= tiny and d >= -tiny else d)
+        c = tiny if c <= tiny and c >= -tiny else c
         change = c * d
         fraction *= change
-        if -_SAME <= change - 1 <= _SAME:
+        if -_SAME <= change - 1.0 <= _SAME:
             break
     return fraction / a
 
@@ -160,6 +163,7 @@ def _beta_fractions(a: Floats, b: Floats, x: Floats) -> Floats:
     return np.asarray(fraction / a)
 
 
+@lru_cache
 def _log_gamma_ratio(a: float) -> float:
     """The logarithm of Γ(a + ½)/Γ(a), by its series where the difference of two large logarithms would lose digits."""
     if a < _LARGE:

@@ -91,7 +91,7 @@ def estimated(
     needs: frozenset[str] = request.needs if request else frozenset()
     family = [pair for pair in contrasts if headline is not None and pair.of_systems and pair.comparable]
     judged = set(map(id, [*family, *pairs_ranked]))
-    pairs = [pair for pair in compared if pair.has_errors and ("errors" in needs or id(pair) in judged)]
+    pairs = [pair for pair in compared if ("errors" in needs or id(pair) in judged) and pair.has_errors]
     requests = [Ask(row.view, partial(row.columns, needs=needs), row.coverages) for row in drawn_rows]
     requests += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*requests, *asks], plan)
@@ -144,7 +144,7 @@ def _single(row: Row, columns: Columns, left: Columns, request: Request | None) 
     if row.side:
         dropped = Evidence(row.point, values, row.holding).drop_rate
         return Estimate(row.key, row.point, drop_rate=dropped, no_interval=SIDE_ONLY, **_operating_point(row, columns))
-    influence = row.influence() if row.influence is not None and row.resampled else None
+    influence = row.influence_in_data if row.resampled else None
     evidence = Evidence(
         point=row.point,
         values=values,
@@ -219,7 +219,7 @@ def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
     """The coverage and threshold of a number, and how often a replicate has another threshold or ends before."""
     parts: dict[str, Any] = {}
     if "ends_before" in drawn:
-        parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
+        parts["short_domain_rate"] = _share(drawn["ends_before"])
     if isinstance(row.view, SharedView):
         return parts | {"at": float(row.view.reached.value) if row.view.reached else 0.0}
     if row.curve_view is None or row.measure.coverage is None:
@@ -229,10 +229,15 @@ def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
         return parts | {"at": float(min(coverage.value, curve.coverage_reached))}
     if "operating_point" in drawn:
         reached = drawn["operating_point"][drawn["operating_point"] < len(curve)]
-        index = np.searchsorted(curve.points.count, coverage.units_needed(curve.units))
-        parts["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+        index = curve.points.count.searchsorted(coverage.units_needed(curve.units))
+        parts["other_threshold_rate"] = _share(reached != index) if len(reached) else 0.0
     point = curve.at(coverage)
     return parts if math.isnan(point.value) else parts | {"at": point.achieved, "threshold": point.threshold}
+
+
+def _share(flags: Any) -> float:
+    """The share of the replicates that are flagged."""
+    return float(np.count_nonzero(flags) / len(flags))
 
 
 def _upper_bound(row: Row) -> float | None:
@@ -261,10 +266,7 @@ def _contrast(
         parts["no_interval"] = _why_no_interval(evidence) or ONE_HOLDS_ALL
     undefined = row.measure.quantity.undefined if math.isnan(contrast.point) else ""
     reached = evidence.reached
-    above, below = (
-        float(np.count_nonzero(side) / len(reached)) if len(reached) else math.nan
-        for side in (reached > ROUNDING, reached < -ROUNDING)
-    )
+    above, below = (_share(side) if len(reached) else math.nan for side in (reached > ROUNDING, reached < -ROUNDING))
     p_value = _p_value(evidence, parts["recommended"])
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)
 

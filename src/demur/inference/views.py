@@ -117,22 +117,26 @@ class CurveView:
 
         An area that is cut between two operating points depends on the losses of the second one too.
         """
-        last = len(self.curve)
-        if (end := cut or measure.coverage) is not None:
-            last = int(np.searchsorted(self.curve.points.count, end.units_needed(self.curve.units)))
-        number = int(np.searchsorted(self.first_losses, last, side="right"))
-        limits, table = measure.quantity.limits, self.table
+        coverage, limits, table, number = measure.coverage, measure.quantity.limits, self.table, len(self.first_losses)
         worst = math.inf if table.largest_loss is None else table.largest_loss / table.divisor
-        low, high = limits(worst, float(measure.coverage or 1)) if limits else (-math.inf, math.inf)
-        below_0 = len(table.level_loss) > 0 and table.level_loss[0] < 0
+        low, high = limits(worst, float(coverage or 1)) if limits else (-math.inf, math.inf)
         if measure.quantity.loss_free:
             return Counted("clusters", int(self.held.sum()), low=low, high=high)
+        if (end := cut or coverage) is not None:
+            last = self.curve.points.count.searchsorted(end.units_needed(self.curve.units))
+            number = int(self.first_losses.searchsorted(last, side="right"))
+        below_0 = len(table.level_loss) > 0 and table.level_loss[0] < 0
         return Counted("informative_clusters", number, self.varies, -math.inf if below_0 else low, high)
 
     @cached_property
     def held(self) -> Flags:
         """The clusters that hold any of the units: all of them, unless the units are a group."""
         return np.asarray(self.table.cluster_units > 0)
+
+    @cached_property
+    def held_by_some(self) -> Flags | None:
+        """The clusters that hold any of the units, None if all do."""
+        return None if self.held.all() else self.held
 
     @cached_property
     def largest(self) -> float:

@@ -237,16 +237,23 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     yield from about_calibration(view.graded.made_of, items.source if items else None, about)
 
 
-def about_estimate(estimate: Estimate, about: Pattern, plateau_share: float = 0.0) -> Iterator[ResultWarning]:
-    """Warn of an unstable threshold, of a coverage near Cmax, and of areas over a shorter range."""
-    if estimate.other_threshold_rate is not None or (estimate.key.minus and estimate.drop_rate > OFTEN):
+def about_estimate(estimate: Estimate, plateau_share: float = 0.0) -> Iterator[ResultWarning]:
+    """Warn of an unstable threshold, of a coverage near Cmax, and of areas over a shorter range.
+
+    `plateau_share` is the share of the units that the operating point of the number adds.
+    """
+    warned, key = dict[str, dict[str, float]](), estimate.key
+    if estimate.other_threshold_rate is not None or (key.minus and estimate.drop_rate > OFTEN):
         if estimate.drop_rate > OFTEN:
-            yield ResultWarning("target_near_cmax", about, {"drop_rate": estimate.drop_rate})
+            warned["target_near_cmax"] = {"drop_rate": estimate.drop_rate}
         other = estimate.other_threshold_rate or 0.0
         if other > OFTEN and plateau_share > OFTEN:
-            yield ResultWarning("plateau_edge", about, {"rate": other})
+            warned["plateau_edge"] = {"rate": other}
     if estimate.short_domain_rate is not None and estimate.short_domain_rate > OFTEN:
-        yield ResultWarning("short_domain", about, {"rate": estimate.short_domain_rate})
+        warned["short_domain"] = {"rate": estimate.short_domain_rate}
+    for code, parameters in warned.items():
+        about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence, minus=key.minus)
+        yield ResultWarning(code, about, parameters)
 
 
 def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
@@ -255,10 +262,11 @@ def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
     for row in rows:
         key, counted, limit = row.key, row.counted, FEW_DISCORDANT
         if isinstance(row, Contrast):
-            about = Pattern(system=key.system, confidence=key.confidence, minus=key.minus)
-            if about not in compared and row.row.clusters > 1 and counted.number < limit:
+            pair = key.system, key.confidence, key.minus
+            if pair not in compared and row.row.clusters > 1 and counted.number < limit:
+                about = Pattern(system=key.system, confidence=key.confidence, minus=key.minus)
                 yield ResultWarning("few_discordant_clusters", about, {"discordant": counted.number, "limit": limit})
-            compared.add(about)
+            compared.add(pair)
         elif _is_counted(row):
             limit = row.measure.quantity.enough
             if counted.number < limit and row.clusters > 1 and not row.measure.quantity.loss_free:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -59,8 +59,8 @@ class Coverage:
     """
 
     text: str
-    value: Fraction
-    slack: Fraction = Fraction(0)
+    value: Fraction = field(compare=False)
+    slack: Fraction = field(default=Fraction(0), compare=False)
 
     @classmethod
     def of(cls, value: str | float | Fraction | Decimal | Coverage) -> Coverage:

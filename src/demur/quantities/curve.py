@@ -62,15 +62,16 @@ class CurvePoints:
         if not len(self):
             return Fraction(0)
         count = self.count.astype(np.float64)
-        width = np.append(count[1:], count[-1])
+        width = np.empty_like(count)
+        width[:-1], width[-1] = count[1:], count[-1]
         width[1:] -= count[:-1]
         width[0] += count[0]
         return sum_of_quotients(width * self.loss_sum, count) / 2
 
     def generalized_area(self) -> Fraction:
         """Area under the summed loss, in units × loss numerators: trapezoids, from 0 at coverage 0."""
-        width = np.diff(self.count, prepend=0)
-        heights = self.loss_sum.copy()
+        width, heights = self.count.copy(), self.loss_sum.copy()
+        width[1:] -= self.count[:-1]
         heights[1:] += self.loss_sum[:-1]
         return Fraction((width * heights).sum().item()) / 2
 
@@ -190,7 +191,7 @@ class Curve(Tabular):
         """The largest coverage the system reaches."""
         return float(self.coverage_reached)
 
-    @property
+    @cached_property
     def coverage_reached(self) -> Fraction:
         """Cmax, not yet rounded."""
         return Fraction(self.answered, max(self.units, 1))
@@ -233,7 +234,7 @@ class Curve(Tabular):
         OperatingPoint(requested=0.6, achieved=0.75, value=0.6666666666666666, threshold=1.0)
         """
         target = Coverage.of(coverage)
-        index = int(np.searchsorted(self.points.count, target.units_needed(self.units)))
+        index = int(self.points.count.searchsorted(target.units_needed(self.units)))
         if index == len(self):
             return OperatingPoint(float(target), np.nan, np.nan, np.nan)
         count, loss_sum = self.points.count[index].item(), self.points.loss_sum[index].item()
@@ -355,21 +356,26 @@ class Curve(Tabular):
 
     def _area_upto(self, coverage: Coverage | None, *, selective: bool) -> Fraction:
         """Whole trapezoids up to the last point within the coverage, then the cut one with interpolated height."""
-        end = Fraction(self.answered)
+        end: Fraction | int = self.answered
         if coverage is not None:
             end = min(coverage.position(self.units), end)
-        whole = int(np.searchsorted(self.points.count, math.floor(end), side="right"))
+        whole = int(self.points.count.searchsorted(math.floor(end), side="right"))
         reached = self.points.upto(whole)
         area = reached.selective_area() if selective else reached.generalized_area()
-        if whole == len(self):
-            return area
-        height = self.points.risk if selective else lambda index: Fraction(self.points.loss_sum[index].item())
-        right = height(whole)
-        start, left = Fraction(0), right if selective else Fraction(0)
-        if whole:
-            start, left = Fraction(int(self.points.count[whole - 1])), height(whole - 1)
-        share = (end - start) / (int(self.points.count[whole]) - start)
-        return area + (end - start) * (2 * left + share * (right - left)) / 2
+        return area if whole == len(self) else area + self._cut_trapezoid(whole, end, selective=selective)
+
+    def _cut_trapezoid(self, index: int, end: Fraction | int, *, selective: bool) -> Fraction:
+        """The trapezoid before a point up to a cut inside it, multiplied out: every operation on fractions is slow."""
+        start, stop = [0, *self.points.count[max(index - 1, 0) : index + 1].tolist()][-2:]
+        losses = [0, *self.points.loss_sum[max(index - 1, 0) : index + 1].tolist()][-2:]
+        left, right = (loss if isinstance(loss, int) else Fraction(loss) for loss in losses)
+        left_units, right_units = (start, stop) if selective else (1, 1)  # heights are left / left_units and so on
+        if selective and not index:
+            left, left_units = right, right_units
+        passed, whole = (end - start).as_integer_ratio()
+        width = (stop - start) * whole
+        doubled = passed * (2 * width * left * right_units + passed * (right * left_units - left * right_units))
+        return Fraction(doubled, 2 * width * whole * left_units * right_units)
 
     @property
     def oracle_order(self) -> CurvePoints:

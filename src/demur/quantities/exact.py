@@ -1,6 +1,6 @@
 """Sums that are rounded once, and a lower convex hull that is decided exactly.
 
-A quotient of integers rarely fits a double. Here each is kept as an unevaluated sum of two doubles (106 bits), the
+A quotient of integers rarely fits a double. Of many, each is kept as an unevaluated sum of two doubles (106 bits), the
 pairs are added without losing what a rounding drops, and the total leaves as a fraction for the caller to round.
 """
 
@@ -19,19 +19,32 @@ RANKS = 1 << 16  # in a block, whose dozen temporaries stay in the cache
 _UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
 _SAFETY = 2.0**-48  # far above the rounding of the four-operation test below, relative to the risks in it
 _WORTHWHILE = 0.02
+_FEW = 16
 
 
 def sum_of_quotients(numerator: Floats, denominator: Floats) -> Fraction:
-    """Σ numerator/denominator to about 100 bits; the inputs are integers held in doubles.
+    """Σ numerator/denominator, of few quotients exactly, else to about 100 bits; denominators are integers.
 
-    >>> sum_of_quotients(np.array([1.0, 1.0]), np.array([3.0, 3.0])) * 3 - 2 < Fraction(1, 10**30)
-    True
+    >>> sum_of_quotients(np.array([1.0, 1.0]), np.array([3.0, 3.0]))
+    Fraction(2, 3)
     """
+    if len(numerator) <= _FEW:
+        return _sum_of_few(numerator.tolist(), denominator.tolist())
     total = Fraction(0)
     for start in range(0, len(numerator), RANKS):
         block = slice(start, start + RANKS)
         total += _pairwise_sum(*_quotient(numerator[block], denominator[block]))
     return total
+
+
+def _sum_of_few(numerator: list[float], denominator: list[float]) -> Fraction:
+    """The sum over a common denominator, which stays short if there are few."""
+    parts = [value.as_integer_ratio() for value in numerator]
+    binary = max((power for _, power in parts), default=1)  # powers of two
+    common = math.lcm(*map(int, denominator))
+    terms = zip(parts, denominator, strict=True)
+    total = sum(whole * (binary // power) * (common // int(over)) for (whole, power), over in terms)
+    return Fraction(total, binary * common)
 
 
 def cumulative_sum(values: NDArray[Any]) -> NDArray[Any]:

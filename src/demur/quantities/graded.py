@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.ids import sorted_ids
+from demur.facts.ids import are_sorted, sorted_ids
 from demur.facts.items import Items
 from demur.types import Flags, Floats, Indices, Integers
 
@@ -29,7 +29,7 @@ class Clusters:
     of_answer: Indices
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ids, range) and tuple(self.ids) != sorted_ids(self.ids):
+        if not isinstance(self.ids, range) and not are_sorted(self.ids):
             raise UserError("cluster ids must be distinct and sorted: integers, then texts")
         if len(self.units) != len(self.ids) or (self.units < 0).any():
             raise UserError(

@@ -240,11 +240,15 @@ class Measure:
         """The coverage of the measure, if its parameter is one."""
         return self.value if isinstance(self.value, Coverage) else None
 
+    @property
+    def _shared(self) -> bool:
+        return isinstance(self.value, str) and self.value in (COMMON, POINT)
+
     def __call__(self, sample: Any) -> Any:
         """The number, or an array of them for a block of replicates; nan where it is undefined."""
         if self.value is None or self.quantity.of == "selection":
             return self.quantity.function(sample)
-        if self.value in (COMMON, POINT):
+        if self._shared:
             return self.quantity.function(sample.own, sample.common)
         return self.quantity.function(sample, self.value)
 
@@ -253,7 +257,7 @@ class Measure:
         assert self.quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
         if self.value is None:
             return self.quantity.influence(sample)
-        if self.value in (COMMON, POINT):
+        if self._shared:
             return self.quantity.influence(sample.own, sample.common, sample.moves)
         return self.quantity.influence(sample, self.value)
 

@@ -135,7 +135,7 @@ class Replicates:
 
     def position(self, coverage: Coverage) -> Floats:
         """A coverage as a number of units of each replicate."""
-        return self.per_size(partial(_position, coverage))
+        return self.cached("position", coverage, lambda: self.per_size(partial(_position, coverage)))
 
     def cached(self, name: str, end: Coverage | Floats | None, compute: Callable[[], Value]) -> Value:
         """A value that several quantities use, by its name and where it ends (None, a coverage or counts of units)."""
@@ -216,7 +216,9 @@ class Replicates:
         """Numbers of units that depend on the size of a replicate, computed exactly and once per size."""
         sizes, size_index = self._sizes
         values = np.asarray(values_of(sizes), np.float64)
-        return np.repeat(values, len(size_index), axis=-1) if len(sizes) == 1 else values[..., size_index]
+        if len(size_index) == 1:
+            return values
+        return values.repeat(len(size_index), axis=-1) if len(sizes) == 1 else values[..., size_index]
 
     @cached_property
     def _sizes(self) -> tuple[Integers, Indices]:
@@ -282,7 +284,7 @@ class Replicates:
 def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
     """The fewest units that reach a coverage, for each size; in 64-bit integers where they fit."""
     share = coverage.least_share
-    if share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+    if share.numerator * _largest(sizes) >= _WHOLE:
         return [coverage.units_needed(size) for size in sizes.tolist()]
     return -(-share.numerator * sizes // share.denominator)
 
@@ -290,7 +292,7 @@ def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
 def _position(coverage: Coverage, sizes: Integers) -> Any:
     """A coverage as a number of units, for each size; a quotient of two integers is rounded once."""
     share = coverage.value
-    if coverage.slack or max(share.numerator * int(sizes.max(initial=0)), share.denominator) >= _EXACT:
+    if coverage.slack or max(share.numerator * _largest(sizes), share.denominator) >= _EXACT:
         return [float(coverage.position(size)) for size in sizes.tolist()]
     return share.numerator * sizes / share.denominator
 
@@ -298,9 +300,14 @@ def _position(coverage: Coverage, sizes: Integers) -> Any:
 def _whole_position(coverage: Coverage, sizes: Integers) -> Any:
     """A coverage as a number of units, rounded down, for each size."""
     share = coverage.value
-    if coverage.slack or share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+    if coverage.slack or share.numerator * _largest(sizes) >= _WHOLE:
         return [math.floor(coverage.position(size)) for size in sizes.tolist()]
     return share.numerator * sizes // share.denominator
+
+
+def _largest(sizes: Integers) -> int:
+    """The last of the sizes, which are in ascending order; 0 without any."""
+    return int(sizes[-1]) if len(sizes) else 0
 
 
 def _cut_trapezoid(point: ReachedPoints, end: Floats, left: Floats, right: Floats) -> Floats:

@@ -18,6 +18,7 @@ from demur.inference.views import CurveView, SharedView
 from demur.inference.warnings import ResultWarning, about_estimate, about_view
 from demur.quantities import Measure
 from demur.quantities.bin_bounds import area_bounds
+from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.registry import COMMON
@@ -140,14 +141,19 @@ def curve_rows(
 def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:
     """The warnings about estimates of one view or, without a view, about differences."""
     for row in rows:
-        key, added = row.key, 0.0  # the share of units that the operating point adds
-        coverage = Measure.of(key.quantity).coverage
-        if view is not None and row.other_threshold_rate is not None and coverage is not None:
-            count, units = view.curve.points.count, view.curve.units
-            index = int(np.searchsorted(count, coverage.units_needed(units)))
-            added = float(np.diff(count, prepend=0)[index : index + 1].sum() / units)
-        about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence, minus=key.minus)
-        yield from about_estimate(row, about, added)
+        added = 0.0
+        if view is not None and row.other_threshold_rate is not None:
+            added = _share_added(view, Measure.of(row.key.quantity).coverage)
+        yield from about_estimate(row, added)
+
+
+def _share_added(view: CurveView, coverage: Coverage | None) -> float:
+    """The share of the units that the operating point at a coverage adds."""
+    if coverage is None:
+        return 0.0
+    count, units = view.curve.points.count, view.curve.units
+    index = int(count.searchsorted(coverage.units_needed(units)))
+    return float(np.diff(count, prepend=0)[index : index + 1].sum() / units)
 
 
 def about_numbers(views: Mapping[Any, Mapping[str, CurveView]], estimates: Estimates) -> Iterator[ResultWarning]:

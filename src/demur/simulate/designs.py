@@ -21,7 +21,7 @@ from demur.quantities import quantities
 from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.registry import COMMON, CUT
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, check_people, make_people, run_system
+from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, check_people, make_people, run_system, signals_of
 from demur.types import Flags, Floats, Indices, Integers
 
 LEFT, RIGHT = "left", "right"
@@ -100,8 +100,11 @@ def design_named(name: str) -> Design:
 
 def _two_systems(rng: np.random.Generator, participants: int, loss: str, confidence: str, **people: Any) -> DataSet:
     everybody = make_people(participants, seed=int(rng.integers(_SEEDS)), **people)
-    systems = {LEFT: ZERO_SHOT, RIGHT: FEW_SHOT}
-    runs = {name: run_system(everybody, system, seed=int(rng.integers(_SEEDS))) for name, system in systems.items()}
+    systems, signals = {LEFT: ZERO_SHOT, RIGHT: FEW_SHOT}, signals_of(confidence)
+    runs = {
+        name: run_system(everybody, system, seed=int(rng.integers(_SEEDS)), signals=signals)
+        for name, system in systems.items()
+    }
     return {"": {name: run.graded(loss, confidence) for name, run in runs.items()}}
 
 

@@ -93,7 +93,7 @@ class Run:
 
     def graded(self, loss: str, confidence: str) -> Graded:
         """The run with a loss and a confidence, and the signals this is made of; texts, which are slow, never are."""
-        needs = {need.signal for need in VARIANTS[confidence].needs} if confidence in VARIANTS else {confidence}
+        needs = signals_of(confidence)
         numbers = {name for name in self.signals if not SIGNALS[name].text}
         if not needs or needs - numbers:
             needs = numbers
@@ -151,8 +151,13 @@ def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, 
     return People(severity, difficulty, _alike(rng, (participants, 1), 1.0), correlation, instrument)
 
 
-def run_system(people: People, system: System, *, seed: int) -> Run:
-    """The run of one system on the people. The same seed gives the same run."""
+def signals_of(confidence: str) -> set[str]:
+    """The signals that a confidence is made of."""
+    return {need.signal for need in VARIANTS[confidence].needs} if confidence in VARIANTS else {confidence}
+
+
+def run_system(people: People, system: System, *, seed: int, signals: Collection[str] | None = None) -> Run:
+    """The run of one system on the people, with at least these signals, or all. The same seed gives the same run."""
     rng = np.random.default_rng([checked_seed(seed), 1])
     shape = people.difficulty.shape
     scatter = system.noise * (0.2 + 1.2 * people.difficulty) * people.instrument.range / 3
@@ -161,7 +166,7 @@ def run_system(people: People, system: System, *, seed: int) -> Run:
     answer = _scores(people.severity + scatter * error, people.instrument)
     answered = people.difficulty + system.reluctance < 1 + 0.3 * rng.normal(size=shape)
     knows = system.insight * (1 - people.difficulty) + (1 - system.insight) * rng.random(shape)
-    return Run(people, answer, answered, _signals(knows, rng, people.instrument))
+    return Run(people, answer, answered, _signals(knows, rng, people.instrument, signals))
 
 
 def simulated_run(
@@ -197,13 +202,20 @@ def _scores(severity: Floats, instrument: Instrument) -> Integers:
     return np.clip(np.rint(severity), instrument.minimum, instrument.maximum).astype(np.int64)
 
 
-def _signals(knows: Floats, rng: np.random.Generator, instrument: Instrument) -> dict[str, NDArray[Any]]:
-    """Every declared signal, each with some noise of its own around what the system knows (0 to 1)."""
+def _signals(
+    knows: Floats, rng: np.random.Generator, instrument: Instrument, wanted: Collection[str] | None
+) -> dict[str, NDArray[Any]]:
+    """Every declared signal, each with some noise of its own around what the system knows (0 to 1).
+
+    If only the signal that is drawn first is wanted, there is no other.
+    """
 
     def look() -> Floats:
         return np.clip(knows + _LOOK * rng.normal(size=knows.shape), 0, 1)
 
     evidence = np.rint(5 * look()).astype(np.int64)
+    if wanted is not None and set(wanted) == {"llm_evidence_count"}:
+        return {"llm_evidence_count": evidence}
     keywords = rng.binomial(2, 0.3 * knows)
     similar = look()
     probability = np.clip(look(), 1e-3, 1 - 1e-3)

@@ -198,9 +198,10 @@ class Trial:
                 yield f"{'Δ' if row.key.minus else ''}{row.key.quantity}", truth, _outcome(row, truth, warnings)
         if together:
             yield FAMILY, 0.0, _family([row for row in estimates if row.simultaneous])
+        about_first = Pattern(system=LEFT, confidence=confidence)
+        tailed = any(warning.code in OF_A_CURVE and warning.about == about_first for warning in warnings)
         for drawn in risks:
             bands = bands_of(first, drawn) if drawn and first.varies else None
-            tailed = any(warning.code in OF_A_CURVE for warning in about_view(first, Pattern()))
             for risk in BANDS:
                 name = f"band of the {risk.replace('_', ' ')}"
                 yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
@@ -214,8 +215,10 @@ class Trial:
         of = partial(self.population.number, key.quantity, key.confidence)
         if key.minus is None:
             return of(key.system)
-        none, measure = self.design.no_difference, Measure.of(key.quantity)
-        return 0.0 if none == "all" or (none == "cut" and measure.value is not None) else of(key.system) - of(LEFT)
+        none = self.design.no_difference
+        if none == "all" or (none == "cut" and Measure.of(key.quantity).value is not None):
+            return 0.0
+        return of(key.system) - of(LEFT)
 
 
 def _about(views: Mapping[str, Mapping[str, CurveView]], estimates: Sequence[Estimate]) -> Iterator[ResultWarning]:
