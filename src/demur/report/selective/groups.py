@@ -128,7 +128,8 @@ class GroupTable:
         if judged and not math.isnan(worst.value):
             highest = next(line for line in judged if line.risk.value == worst.value)
             among = "Among the others the" if small else "The"
-            texts.append(f"{among} risk is highest for {highest.label}: {row_text(worst, ', ')}.")
+            whose = " (for the highest risk of any group, whichever has it)" if worst.simultaneous else ""
+            texts.append(f"{among} risk is highest for {highest.label}: {row_text(worst, ', ')}{whose}.")
         if not math.isnan(gap.value):
             texts.append(f"Highest minus lowest: {row_text(gap, ', ')}.")
         return texts
