@@ -356,7 +356,7 @@ static int OF(oracle)(const struct steps *s, const uint8_t *tiles, int64_t repli
 #undef mask
 #undef at
 #undef search
-#undef ends
-#undef stretch
+#undef edge
 #undef sheaf
+#undef walk
 #undef EACH_GROUP

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 LANES = 16
 MISSING: str | None = None  # why there is no kernel
-_INTERFACE = 4  # must equal INTERFACE in _kernel.c
+_INTERFACE = 5  # must equal INTERFACE in _kernel.c
 
 try:
     import demur.inference.engines._kernel as _kernel  # noqa: PLR0402  (`from` does not tell missing from broken)

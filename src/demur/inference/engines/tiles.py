@@ -14,7 +14,7 @@ from demur.inference.engines import _kernel
 from demur.inference.engines.kernel import LANES, Kernel
 from demur.inference.engines.nodes import Nodes, batches, in_order
 from demur.quantities.numpy_sweep import Curves
-from demur.quantities.slopes import Influence, OfSweep, harmonic_tables
+from demur.quantities.slopes import Influence, OfSweep, harmonic_tables, scaled_squares
 from demur.quantities.sweep import Oracle
 from demur.quantities.table import Entries, Table
 from demur.types import Floats, Indices
@@ -27,7 +27,7 @@ _STATES = 5  # the kernel's numbers of a replicate at a plateau: answers, their 
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
 _REACHED, _RISKS, _POINTS = 3, 2, 9  # how many numbers of a plateau each search returns
 _NONE = np.zeros(0)
-_ROOM = 4096  # spare length, for replicates with a few more answers
+_ROOM = 64  # spare length beside an eighth, for replicates with more answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Prepared:
     def harmonic_tables(self, most: float) -> Floats:
         """Harmonic numbers and trigamma function for the whole numbers up to at least this one."""
         if not self._tables or self._tables[-1].shape[1] <= most:
-            self._tables.append(harmonic_tables(int(most * 1.03125) + _ROOM))
+            self._tables.append(harmonic_tables(int(most * 1.125) + _ROOM))
         return self._tables[-1]
 
 
@@ -230,22 +230,19 @@ class KernelSweep:
         self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), scales, values)
         return values
 
-    def influence(self, described: OfSweep) -> Floats:
-        """The influences of the clusters (rows) in each replicate (columns)."""
-        influence, nodes = np.empty((self.table.clusters, self.tiles.replicates)), Nodes()
+    def numerators(self, described: OfSweep) -> Floats:
+        """The numerators of influences of the clusters (rows) in each replicate (columns)."""
+        numerators, nodes = np.empty((self.table.clusters, self.tiles.replicates)), Nodes()
         nodes.add(described)
-        self._evaluate(nodes, influence)
-        return influence
+        self._call(_kernel.influences, None, 0, _NONE, numerators, nodes.asking(()))
+        return numerators
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
         """Sums of squared influences over the clusters of each replicate."""
-        groups, squares = batches(influences, self.table.clusters), dict[int, Floats]()
-        for nodes in groups:
-            squares |= zip(nodes.index, self._evaluate(nodes, _NONE), strict=True)
-        return [squares[id(influence)] for influence in influences]
-
-    def _evaluate(self, nodes: Nodes, influence: Floats) -> Floats:
-        """Sums of squares of all nodes. Fills `influence` with the influences of the last node, unless it is empty."""
-        squares = np.empty((len(nodes.arguments), self.tiles.replicates))
-        self._call(_kernel.influences, None, 0, squares, influence, nodes.arguments)
-        return squares
+        squares, wanted = dict[int, Floats](), {id(influence) for influence in influences}
+        for nodes in batches(influences, self.table.clusters):
+            places = {nodes.index[key]: key for key in nodes.index.keys() & wanted}
+            sums = np.empty((len(places), self.tiles.replicates))
+            self._call(_kernel.influences, None, 0, sums, _NONE, nodes.asking(places))
+            squares |= zip((places[place] for place in sorted(places)), sums, strict=True)
+        return [scaled_squares(squares[id(influence)], influence) for influence in influences]
