@@ -29,23 +29,16 @@ static PyObject *draw(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_buffer out;
     if (!PyArg_ParseTuple(args, "iKKnnw*", &number, &seed, &first, &n, &clusters, &out)) return NULL;
     const struct entries *entries = entries_of(number);
-    uint8_t *rows = NULL;
     if (entries == NULL) goto done;
-    if (n < 0 || n > PY_SSIZE_T_MAX - LANES || clusters < 1 || clusters > INT32_MAX ||
+    if (n < 0 || n > PY_SSIZE_T_MAX - LANES || clusters < 1 || clusters > UINT32_MAX / LANES ||
         out.len % (LANES * clusters) != 0 || out.len / (LANES * clusters) != (n + LANES - 1) / LANES) {
         PyErr_SetString(PyExc_ValueError, "draw: out has other sizes than n and clusters say");
         goto done;
     }
-    rows = malloc((size_t)clusters * LANES);
-    if (rows == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
     Py_BEGIN_ALLOW_THREADS
-    exceeded = entries->draw(seed, first, n, clusters, rows, out.buf);
+    exceeded = entries->draw(seed, first, n, clusters, out.buf);
     Py_END_ALLOW_THREADS
 done:
-    free(rows);
     PyBuffer_Release(&out);
     return exceeded < 0 ? NULL : PyBool_FromLong(exceeded);
 }

@@ -84,7 +84,7 @@ typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t chunk,
 
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
-    int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *rows, uint8_t *out);
+    int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *out);
     void (*sums)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *by_cluster, double *out);
     void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state);
     searcher *reach, *find;
