@@ -188,13 +188,13 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
     const vec zero = {0};
     const struct steps *s = node->s;
     const double *level = node->levels.loss, *harmonic = node->levels.harmonic, *trigamma = node->levels.trigamma;
-    if (!OF(within)(s, lanes, &node->levels)) return -1;
     vec count = zero, loss = zero + s->nothing;
     for (int64_t step = 0; step < s->steps; step++) {
         OF(add)(s, lanes, step, &count, &loss);
         room[2 * step] = count;
         room[2 * step + 1] = loss;
     }
+    if (OF(any)(count >= (double)node->levels.length)) return -1;
     vec by_count = zero, by_loss = zero, next_below = zero, next_rise = zero;
     for (int64_t step = s->steps - 1; step >= 0; step--) {
         vec here = room[2 * step], before = step ? room[2 * step - 2] : zero, total = step ? room[2 * step - 1] : zero;

@@ -313,14 +313,6 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk,
     }
 }
 
-/* Whether the replicates answer fewer units than the tables that are looked up have entries. */
-static int OF(within)(const struct steps *s, const uint8_t *lanes, const struct levels *v) {
-    vec answered = {0};
-    for (int64_t cluster = 0; cluster < s->clusters; cluster++)
-        answered += OF(weight)(lanes, (int32_t)cluster) * s->answers[cluster];
-    return !OF(any)(answered >= (double)v->length);
-}
-
 /* The oracle order: sums of its risks, twice its generalized area, the lowest loss held, all losses. out[4][replicate].
  * -1 if a table is too short.
  */
@@ -330,11 +322,11 @@ static int OF(oracle)(const struct steps *s, const uint8_t *tiles, int64_t repli
     const double *level = v->loss, *harmonic = v->harmonic;
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        if (!OF(within)(s, lanes, v)) return -1;
         vec count = zero, loss = zero + s->nothing, risks = zero, area = zero, lowest = zero + (s->steps ? level[0] : 0);
         for (int64_t step = 0; step < s->steps; step++) {
             vec k = count, total = step ? loss : zero, rise;
             OF(add)(s, lanes, step, &count, &loss);
+            if (OF(any)(count >= (double)v->length)) return -1;
             vec width = count - k;
             lowest = OF(where)((k == zero) & (count > zero), zero + level[step], lowest);
             for (int lane = 0; lane < WIDE; lane++)
