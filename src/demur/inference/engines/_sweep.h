@@ -223,11 +223,14 @@ static inline int64_t OF(ask)(asked *a, int64_t open, int64_t step, int64_t leng
         mask here = (need > start) & (need <= stop), place = {0};
         double count[WIDE], loss[WIDE];
         if (!OF(any)(need > stop)) open = question + 1;
-        for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
-        place &= here; /* where it is not, any place will do */
-        for (int64_t lane = 0; lane < WIDE; lane++) {
-            count[lane] = counts[place[lane]][lane];
-            loss[lane] = losses[place[lane]][lane];
+        if (length == 1) OF(store)(count, counts[0]), OF(store)(loss, losses[0]);
+        else {
+            for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
+            place &= here; /* where it is not, any place will do */
+            for (int64_t lane = 0; lane < WIDE; lane++) {
+                count[lane] = counts[place[lane]][lane];
+                loss[lane] = losses[place[lane]][lane];
+            }
         }
         a->place[question] = OF(where)(here, (double)step + __builtin_convertvector(place, vec), a->place[question]);
         a->count[question] = OF(where)(here, OF(load)(count), a->count[question]);
@@ -273,7 +276,8 @@ static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t chunk
             vec count = OF(load)(from), loss = OF(load)(from + LANES), start = step ? count : count - INFINITY;
             if (!OF(any)(a.need[open] <= OF(load)(from + width))) continue;
             int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
-            for (int64_t i = 0; i < length; i++) {
+            if (chunk == 1) counts[0] = OF(load)(from + width), losses[0] = OF(load)(from + width + LANES); /* is known */
+            for (int64_t i = 0; chunk > 1 && i < length; i++) {
                 OF(add)(s, lanes, step + i, &count, &loss);
                 counts[i] = count, losses[i] = loss;
             }
@@ -299,7 +303,8 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk,
             if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
             length = step + chunk < s->steps ? chunk : s->steps - step;
             path[0] = OF(load_at)(from);
-            for (int64_t i = 0; i < length; i++) path[i + 1] = OF(next)(s, lanes, step + i, path[i]);
+            if (chunk == 1) path[1] = OF(load_at)(from + 5 * LANES);
+            else for (int64_t i = 0; i < length; i++) path[i + 1] = OF(next)(s, lanes, step + i, path[i]);
             if (step == 0) path[0].loss = (vec){0}; /* before everything, a sum of nothing */
             for (int64_t lane = 0; lane < used; lane++)
                 for (int64_t i = 1; OF(answered)(&q, lane, path[length].count[lane]);) {

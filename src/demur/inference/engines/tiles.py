@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LARGEST = 255
 _STATES = 5  # the kernel's numbers of a replicate at a plateau: answers, their loss, two areas, mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
+_SHARED = 8  # clusters to a plateau
 _REACHED, _RISKS, _POINTS = 3, 2, 9  # how many numbers of a plateau each search returns
 _NONE = np.zeros(0)
 _ROOM = 64  # spare length beside an eighth, for replicates with more answers
@@ -141,7 +142,12 @@ class KernelSweep:
 
     @property
     def _chunk(self) -> int:
-        """Number of plateaus between stored states; a search for a point goes through so many again."""
+        """Number of plateaus between stored states; a search for a point goes through so many again.
+
+        Where many clusters share a plateau, the state of each is stored: that is less than adding them up again.
+        """
+        if len(self.table.plateaus.count) >= _SHARED * self._plateaus:
+            return 1
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
     def steps(self, entries: Entries) -> Steps:
