@@ -82,7 +82,7 @@ def test_an_interrupt_stops_between_blocks(threads):
 
 def steps(begin=(0, 1, 3), cluster=(0, 0, 1), count=(1.0, 1.0, 1.0), clusters=2):
     arrays = np.array(begin, np.int64), np.array(cluster, np.int32), np.array(count), np.zeros(len(count))
-    return _kernel.steps(*arrays, np.ones(clusters), True, True, 0.0)
+    return _kernel.steps(*arrays, np.ones(clusters), True, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -223,13 +223,13 @@ import resource, numpy as np
 from demur.inference.engines import _kernel
 n = 4_000_000
 arrays = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), np.zeros(n)
-table = _kernel.steps(*arrays, np.ones(1), False, True, 0.0)
+table = _kernel.steps(*arrays, np.ones(1), False, 0.0)
 tiles, area = np.ones((1, 1, 16), np.uint8), (0, 1, True, 0, 0, 0, table, np.full(16, n), *np.zeros((7, 16)), None)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000,) * 2)
 for call in (
     lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [area]),
-    lambda: _kernel.steps(*arrays, np.ones(1), False, True, 0.0),
+    lambda: _kernel.steps(*arrays, np.ones(1), False, 0.0),
 ):
     try:
         call()

@@ -49,7 +49,6 @@ static void free_steps(struct steps *s) {
     free(s->begin);
     free(s->units);
     free(s->answers);
-    free(s->losses);
     for (int i = 0; i < 3; i++) PyBuffer_Release(&s->held[i]);
     free(s);
 }
@@ -65,7 +64,7 @@ static void *copied(const Py_buffer *from) {
     return to;
 }
 
-/* Whether every index lies within its array; and how many answers each cluster has, and their loss. */
+/* Whether every index lies within its array; and how many answers each cluster has. */
 static int examine_steps(struct steps *s) {
     if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
     for (int64_t step = 0; step < s->steps; step++)
@@ -75,7 +74,6 @@ static int examine_steps(struct steps *s) {
         if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
         s->single &= s->answers[s->cluster[i]] == 0 && s->count[i] > 0;
         s->answers[s->cluster[i]] += s->count[i];
-        s->losses[s->cluster[i]] += s->loss[i];
     }
     return 1;
 }
@@ -88,16 +86,16 @@ static int holds(const Py_buffer *buffer, int64_t numbers, size_t size) {
     return 0;
 }
 
-PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, whole, nothing) -> capsule\n\n"
+PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, nothing) -> capsule\n\n"
     "A table as the other functions take it: begin (int64) has one number more than there are steps, cluster (int32),\n"
     "count and loss (double) one for each entry, units (double) one for each cluster.");
 
 static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_buffer begin, cluster, count, loss, units;
-    int dense, whole;
+    int dense;
     double nothing;
     PyObject *capsule = NULL;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*iid", &begin, &cluster, &count, &loss, &units, &dense, &whole, &nothing))
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*id", &begin, &cluster, &count, &loss, &units, &dense, &nothing))
         return NULL;
     int64_t entries = cluster.len / 4, n = begin.len / 8 - 1, clusters = units.len / 8;
     struct steps *s = NULL;
@@ -106,12 +104,12 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     } else if (holds(&begin, n + 1, 8) && holds(&cluster, entries, 4) && holds(&units, clusters, 8) &&
                holds(&count, entries, 8) && holds(&loss, entries, 8)) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
-            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
+            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense,
                                 .begin = copied(&begin), .held = {cluster, count, loss},
                                 .cluster = cluster.buf, .count = count.buf, .loss = loss.buf, .units = copied(&units),
-                                .answers = calloc((size_t)clusters, sizeof(double)), .losses = calloc((size_t)clusters, sizeof(double))};
+                                .answers = calloc((size_t)clusters, sizeof(double))};
         }
-        if (s == NULL || !s->begin || !s->units || !s->answers || !s->losses) PyErr_NoMemory();
+        if (s == NULL || !s->begin || !s->units || !s->answers) PyErr_NoMemory();
         else if (!examine_steps(s)) PyErr_SetString(PyExc_ValueError, "steps: an index is out of range");
         else capsule = PyCapsule_New(s, STEPS, destroy_steps);
     }

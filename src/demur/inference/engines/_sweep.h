@@ -96,15 +96,6 @@ static inline void OF(add)(const struct steps *s, const uint8_t *lanes, int64_t 
     }
 }
 
-/* Take the entries of one step away again, which is exact for whole numbers. */
-static inline void OF(subtract)(const struct steps *s, const uint8_t *lanes, int64_t step, vec *count, vec *loss) {
-    for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
-        vec drawn = OF(weight)(lanes, s->cluster[i]);
-        *loss -= drawn * s->loss[i];
-        *count -= drawn * s->count[i];
-    }
-}
-
 /* One plateau on. The line is flat from coverage 0 to the first point a replicate holds, whose height counts twice. */
 static inline at OF(next)(const struct steps *s, const uint8_t *lanes, int64_t step, at from) {
     const vec zero = {0};

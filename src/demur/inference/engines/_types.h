@@ -6,7 +6,7 @@
 #define MOST_ARRAYS 8
 #define MOST_LINES 8 /* that are gone along together */
 #define MOST_KEPT 2048 /* steps of which the points are kept for the second time */
-#define TILE 16 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
+#define TILE 32 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
 /* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
@@ -16,9 +16,8 @@ struct steps {
     int64_t *begin;
     const int32_t *cluster;
     const double *count, *loss;
-    double *units, *answers, *losses; /* of each cluster, the latter two at all steps */
+    double *units, *answers; /* of each cluster */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
-    int whole; /* whether all losses are whole numbers, of which sums are exact */
     int single; /* whether no cluster has more than one entry */
     int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
 };

@@ -49,7 +49,7 @@ class Prepared:
             for array in (cluster, entries.count, entries.loss):  # the kernel reads them without a copy
                 array.flags.writeable = False
             arrays = begin, cluster, entries.count, entries.loss, table.cluster_units
-            steps = _kernel.steps(*arrays, entries.dense, table.whole, nothing)
+            steps = _kernel.steps(*arrays, entries.dense, nothing)
             self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
         return self._steps[id(entries)][1]
 
