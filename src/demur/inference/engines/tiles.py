@@ -56,7 +56,7 @@ class Prepared:
     def drawn(self, seed: int, replicates: range, clusters: int) -> Tiles | None:
         """Random weights of the clusters in each replicate; None if one exceeds a byte."""
         drawn = self.kernel.draw(seed, replicates, clusters)
-        return None if drawn is None else Tiles(self, drawn, len(replicates))
+        return None if drawn is None else Tiles(self, drawn, len(replicates), clusters)
 
     def packed(self, rows: Floats) -> Tiles | None:
         """Given weights, one row per replicate, as tiles; None if one is not a whole number from 0 to 255."""
@@ -76,11 +76,15 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """How often each cluster occurs in each replicate, as bytes by block of 16 replicates, cluster and lane."""
+    """How often each cluster occurs in each replicate, as bytes by block of 16 replicates, cluster and lane.
+
+    `size` is how many clusters every replicate has, if that is known.
+    """
 
     prepared: Prepared
     bytes: NDArray[np.uint8]
     replicates: int
+    size: int | None = None
 
     @cached_property
     def columns(self) -> Floats:
@@ -214,6 +218,8 @@ class KernelSweep:
 
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of each replicate of a whole number per cluster."""
+        if self.tiles.size is not None and (by_cluster == by_cluster[0]).all():
+            return np.full(self.tiles.replicates, self.tiles.size * float(by_cluster[0]))
         sums = np.empty(self.tiles.replicates)
         self._call(_kernel.sums, None, 0, in_order(by_cluster), sums)
         return sums
