@@ -137,7 +137,7 @@ def _whole(sample: Replicates, loss: Floats, *, selective: bool, of_oracle: bool
         at_loss=nothing,
         left_count=nothing,
         left_loss=nothing,
-        # where the end moves with the answers, what they add there is what they take from the height before it
+        # Of summed losses, what an answer adds by moving the end is what it takes from the area before it.
         end_count=np.divide(loss, answered, out=np.zeros_like(loss), where=answered > 0) if selective else nothing,
         end_loss=nothing if selective else answered,
     )
