@@ -225,10 +225,11 @@ n = 4_000_000
 arrays = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), np.zeros(n)
 table = _kernel.steps(*arrays, np.ones(1), False, 0.0)
 tiles, rows = np.ones((1, 1, 16), np.uint8), (*np.zeros((2, 16)), np.zeros(1), np.zeros(n), np.zeros((2, n + 1)))
+risks = 1, 0, True, 0, 0, 0, table, *rows
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000,) * 2)
 for call in (
-    lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [(1, 0, True, 0, 0, 0, table, *rows)]),
+    lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [risks]),
     lambda: _kernel.steps(*arrays, np.ones(1), False, 0.0),
 ):
     try:
