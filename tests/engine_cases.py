@@ -80,7 +80,7 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
 
 
 def _apart(row, other, samples):
-    influence = OnDifference(row.influences(samples[0]), other.influences(samples[1]))
+    influence = OnDifference.of(row.influences(samples[0]), other.influences(samples[1]))
     return {"squares": samples[0].squares([influence])[0], "influence": np.asarray(influence).T}
 
 

@@ -172,26 +172,36 @@ def _entries(own: Range, kind: str, rows: slice) -> tuple[Indices, Indices, Floa
 
 
 class RangeArea(NamedTuple):
-    """Influences on an area: slopes by count and by loss at each step, and the terms that finish sums over them."""
+    """Influences on an area: derivatives by count and by loss at each step, and what is added to sums over them."""
 
     kind: str
     dense: bool
     by_count: Floats
     by_loss: Floats
     by_units: Floats
-    scale: Floats
-    lift: Floats | None
-    moves: Any
-    factor: Floats | None
+    moves: Any = None
+    lift: Floats | None = None
+
+
+class RangeSum(NamedTuple):
+    """A sum of terms, each the name of an array with a number for each cluster, and a factor in each replicate."""
+
+    terms: list[tuple[str, Floats]]
 
 
 class RangeDifference(NamedTuple):
-    """(a − times · b) / over; a and b are influences, or the name of an array with a number for each cluster."""
+    """a − times · b, of two influences."""
 
     a: Any
     b: Any
-    times: Floats | None
-    over: Floats | None
+    times: Floats
+
+
+class OverScale(NamedTuple):
+    """Influences divided by their scale in each replicate."""
+
+    influence: Any
+    scale: Floats
 
 
 class Centred(NamedTuple):
@@ -251,23 +261,25 @@ def weighted(task: tuple[Range, Draw, Floats]) -> Floats:
 
 def _evaluated(own: Range, influence: Any, rows: slice, columns: slice) -> Floats:
     """Influences of a block of clusters in some replicates, in the same order of operations as `NumpySweep`."""
-    if isinstance(influence, str):
-        return np.asarray(own.load(influence)[rows][:, None])
+    if isinstance(influence, OverScale):
+        return _evaluated(own, influence.influence, rows, columns) / influence.scale[columns]
+    if isinstance(influence, RangeSum):
+        first, *others = (own.load(name)[rows][:, None] * factor[columns] for name, factor in influence.terms)
+        for term in others:
+            first += term
+        return np.asarray(first)
     if isinstance(influence, Centred):
         return _evaluated(own, influence.influence, rows, columns) - influence.mean[columns]
     if isinstance(influence, RangeDifference):
         a, b = (_evaluated(own, term, rows, columns) for term in influence[:2])
-        difference = a - (b if influence.times is None else influence.times[columns] * b)
-        return difference if influence.over is None else difference / influence.over[columns]
+        return a - influence.times[columns] * b
     if isinstance(influence, AtPoints):
         return _at_points(_by_step(own, "plateaus", (rows.start, rows.stop), len(influence.risk)), influence, columns)
     entries = _by_step(own, influence.kind, (rows.start, rows.stop), len(influence.by_count))
     values = entries.by_cluster(influence.by_count[:, columns], influence.by_loss[:, columns], dense=influence.dense)
     values += influence.by_units[columns] * own.load("units")[rows][:, None]
-    values /= influence.scale[columns]
     if influence.moves is not None and influence.lift is not None:
-        moves = _evaluated(own, influence.moves, rows, columns)
-        values += influence.lift[columns] * (moves if influence.factor is None else moves * influence.factor[columns])
+        values += influence.lift[columns] * _evaluated(own, influence.moves, rows, columns)
     return values
 
 

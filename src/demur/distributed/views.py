@@ -11,12 +11,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from demur.distributed import ranges
-from demur.distributed.ranges import Centred, Draw, RangeArea, RangeDifference, Total
+from demur.distributed.ranges import Centred, Draw, OverScale, RangeArea, RangeDifference, RangeSum, Total
 from demur.errors import UserError
 from demur.inference.views import CurveView
 from demur.quantities.numpy_sweep import Curves, NumpySweep
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Influence, OfSweep, OnDifference, OracleRisks
+from demur.quantities.slopes import (
+    Influence,
+    OfSweep,
+    OnArea,
+    OnDifference,
+    OnSum,
+    OracleRisks,
+    scale_of,
+    scaled_squares,
+)
 from demur.quantities.table import DENSE_ENOUGH, Entries, Table, running_sum
 from demur.types import Floats, Indices, Integers
 
@@ -152,29 +161,31 @@ class _RangeSweep(NumpySweep):
         tasks = [(own, self.draw, by_cluster[own.first : own.end]) for own in self.passes.ranges]
         return np.asarray(np.sum(self.passes.workers.each(ranges.weighted, tasks), axis=0))
 
-    def influence(self, _: OfSweep) -> Floats:
+    def numerators(self, _: OfSweep) -> Floats:
         """Not available: influences of single clusters never leave the workers."""
         raise UserError("influences of single clusters stay with the workers: take --route summaries")
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
         """Sums of squares over the clusters of each replicate."""
-        return [self.power_sums(influence, 2)[0] for influence in influences]
+        return [scaled_squares(self._total(self._request(each), 2)[0], each) for each in influences]
 
     def power_sums(self, influence: Influence, *powers: int) -> Floats:
         """Sums over clusters of powers of an influence, a row for each power."""
-        return self._total(self._request(influence), *powers)
+        return self._total(OverScale(self._request(influence), scale_of(influence)), *powers)
 
     def _total(self, request: Any, *powers: int) -> Floats:
         total: Floats = self.passes.total(Total(self.draw, request, powers))
         return total
 
     def _request(self, influence: Influence) -> Any:
-        """The influence as sent to the workers: slopes and names instead of tables."""
+        """The numerators of the influence as sent to the workers: slopes and names instead of tables."""
         if isinstance(influence, OnDifference):
-            a, b = self._request(influence.a), self._request(influence.b)
-            return RangeDifference(a, b, influence.times, influence.over)
+            return RangeDifference(self._request(influence.a), self._request(influence.b), influence.times)
+        if isinstance(influence, OnSum):
+            named = {id(self.table.cluster_units): "units", id(self.table.cluster_answers): "answers"}
+            return RangeSum([(named[id(numbers)], factor) for numbers, factor in influence.terms])
         if not isinstance(influence, OfSweep):
-            return "units" if influence is self.table.cluster_units else "answers"
+            return RangeSum([("units", np.zeros(self.draw.size))])  # an array only where nothing is answered
         if influence not in self._areas:
             self._areas[influence] = self._area(influence)
         return self._areas[influence]
@@ -185,11 +196,12 @@ class _RangeSweep(NumpySweep):
         return WeakKeyDictionary()
 
     def _area(self, described: OfSweep) -> Any:
-        (entries, by_count, by_loss), finish = self.slopes(described), described.finish
-        moves = None if finish.moves is None else self._request(finish.moves)
+        entries, by_count, by_loss = self.slopes(described)
         kind = "levels" if entries is self.table.levels else "plateaus"
-        rows = finish.by_units, finish.scale, finish.lift, moves, finish.factor
-        area = RangeArea(kind, entries.dense, by_count, by_loss, *rows)
         if isinstance(described, OracleRisks):
+            area = RangeArea(kind, entries.dense, by_count, by_loss, described.by_units)
             return Centred(area, self._total(area, 1)[0] / described.drawn)
-        return area
+        moves = described.moves if isinstance(described, OnArea) else None
+        lift = described.lift if isinstance(described, OnArea) else None
+        request = None if moves is None else self._request(moves)
+        return RangeArea(kind, entries.dense, by_count, by_loss, described.by_units, request, lift)

@@ -17,7 +17,7 @@ from demur.inference.views import CurveView, Cut, JointView
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.influence import on_coverage
-from demur.quantities.slopes import Influence
+from demur.quantities.slopes import Influence, OnSum, Term
 
 _LEVEL = 0.95
 
@@ -30,7 +30,7 @@ class AtPoint(Cut):
     def moves(self) -> Influence:
         """Influences on the coverage: those on the other member's Cmax, or 0 for a fixed coverage."""
         if not self.members:
-            return np.zeros((self.own.table.clusters, len(self.own.units)))
+            return OnSum(self.own.units, [Term(self.own.table.cluster_units, np.zeros(len(self.own.units)))])
         return on_coverage(self.members[0])
 
 

@@ -217,7 +217,7 @@ class Contrast:
             return {"error": errors_of_difference(*self._sum_differences, moved, samples[0].weights)}
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
-        apart = OnDifference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
+        apart = OnDifference.of(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
         return {"error": Errors(samples[0], apart, self.row.clusters)}
 
     @cached_property

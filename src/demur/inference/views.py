@@ -19,9 +19,8 @@ from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
-from demur.quantities.influence import on_coverage
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Influence
+from demur.quantities.slopes import Influence, OnSum, Term
 from demur.quantities.sweep import Weights
 from demur.quantities.table import Table
 from demur.types import Flags, Floats, Integers
@@ -190,10 +189,13 @@ class Cut:
     @cached_property
     def moves(self) -> Influence:
         """Influences on the common coverage: those on the smallest Cmax, averaged over ties."""
-        moves = sum(
-            np.asarray(on_coverage(sample)) * ends for sample, ends in zip(self.members, self.least, strict=True)
-        )
-        return np.asarray(moves / np.maximum(np.sum(self.least, axis=0), 1))
+        ties = np.maximum(np.sum(self.least, axis=0), 1)
+        terms = []
+        for sample, least in zip(self.members, self.least, strict=True):
+            share = least / (ties * sample.units)
+            terms.append(Term(sample.table.cluster_answers, share))
+            terms.append(Term(sample.table.cluster_units, -(share * sample.coverage_reached)))
+        return OnSum(np.ones(len(ties)), terms)
 
 
 @dataclass(frozen=True, eq=False)

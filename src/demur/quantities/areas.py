@@ -98,7 +98,7 @@ def augrc(curve: RiskCoverage) -> Any:
 def _per_coverage(sample: Replicates, area: Floats, influence: Influence) -> Influence:
     """The influences on an area over Cmax."""
     share = sample.coverage_reached
-    return OnDifference(influence, on_coverage(sample), sample.ratio(area, share), share)
+    return OnDifference.of(influence, on_coverage(sample), sample.ratio(area, share), share)
 
 
 @quantity(

@@ -63,7 +63,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: OnDifference(on_selective_area(sample), on_optimal_selective_area(sample)),
+    influence=lambda sample: OnDifference.of(on_selective_area(sample), on_optimal_selective_area(sample)),
     limits=lambda worst, _: (-worst / 2, worst),
     shown=("csv", "definitions", "gate", "within"),
 )
@@ -92,7 +92,7 @@ def eaurc(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: OnDifference(on_generalized_area(sample), on_optimal_generalized_area(sample)),
+    influence=lambda sample: OnDifference.of(on_generalized_area(sample), on_optimal_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 4),
     shown=("table", "csv", "definitions", "gate"),
 )

@@ -12,10 +12,8 @@ import numpy as np
 
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Finish, Influence, Line, OnArea, OnDifference, OracleRisks
+from demur.quantities.slopes import Influence, Line, OnArea, OnSum, OracleRisks, Term, scale_of
 from demur.types import Floats
-
-Moves = tuple[Influence, Floats | None]  # influences on the end of an area, and their factor in each replicate
 
 
 def on_coverage(sample: Replicates) -> Influence:
@@ -46,10 +44,10 @@ def on_optimal_selective_area(sample: Replicates) -> Influence:
     table = sample.table
     if not len(table.level_loss):
         return _none(sample)
-    finish = Finish(-sample.optimal_selective_area * table.divisor, sample.units * table.divisor)
+    by_units, scale = -sample.optimal_selective_area * table.divisor, sample.units * table.divisor
     held = table.cluster_units > 0
     drawn = sample.sweep.sums_of(held.astype(np.float64))
-    return OracleRisks(sample.sweep, finish, held, np.maximum(drawn, 1))
+    return OracleRisks(scale, sample.sweep, by_units, held, np.maximum(drawn, 1))
 
 
 def on_optimal_generalized_area(sample: Replicates) -> Influence:
@@ -57,15 +55,10 @@ def on_optimal_generalized_area(sample: Replicates) -> Influence:
     table = sample.table
     if not len(table.level_loss):
         return _none(sample)
-    height = sample.sweep.oracle.loss_sum / sample.units
-    area = 2 * sample.optimal_generalized_area * table.divisor
-    finish = Finish(
-        by_units=height * sample.coverage_reached - area,
-        scale=sample.units * table.divisor,
-        lift=height / table.divisor,
-        moves=on_coverage(sample),
-    )
-    return OnArea(sample.sweep, finish, _whole(sample, height, selective=False, of_oracle=True))
+    area = 2 * sample.units * sample.optimal_generalized_area * table.divisor
+    scale = sample.units * sample.units * table.divisor
+    line = _whole(sample, sample.sweep.oracle.loss_sum, selective=False, of_oracle=True)
+    return OnArea(scale, sample.sweep, -area, line)
 
 
 def on_coverage_at_threshold(sample: Replicates, threshold: float) -> Floats:
@@ -85,41 +78,46 @@ def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
 
 def _on_coverage(sample: Replicates) -> Influence:
     table = sample.table
-    return OnDifference(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
+    answers = Term(table.cluster_answers, np.ones(len(sample.units)))
+    return OnSum(sample.units, [answers, Term(table.cluster_units, -sample.coverage_reached)])
 
 
 def _on_area(
     sample: Replicates, end: Coverage | Floats | None, moves: Influence | None, *, selective: bool
 ) -> Influence:
-    """Influences on an area: a fixed end moves only where Cmax is below it, and half as much where Cmax equals it."""
-    factor = None
-    if moves is None and isinstance(end, Coverage):
-        position, answered = sample.position(end), sample.answered
-        factor = np.where(position < answered, 0.0, np.where(position == answered, 0.5, 1.0))
-    moving = on_coverage(sample) if moves is None else moves, factor
+    if not sample.plateaus:
+        return _none(sample)
     name = "selective" if selective else "generalized"
-    return sample.cached(name, end, lambda: _on_area_upto(sample, end, moving, selective=selective))
+    return sample.cached(name, end, lambda: _on_area_upto(sample, end, moves, selective=selective))
 
 
-def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Moves, *, selective: bool) -> Influence:
+def _on_area_upto(
+    sample: Replicates, end: Coverage | Floats | None, moves: Influence | None, *, selective: bool
+) -> Influence:
     """Influences on an area through its points, the number of units N, and its end.
 
     With A the area, h the height at the end and C the coverage there, and everything per unit,
     dA = Σ_j (∂A/∂x_j dx_j + ∂A/∂h_j dh_j) + (h·C − A)·dN/N + h·dC; the height of a generalized risk is also a sum over
-    N, which takes another A·dN/N away.
+    N, which takes another A·dN/N away. An end at Cmax moves with the answers: h·dC = h·(dk − C·dN)/N.
     """
-    if not sample.plateaus:
-        return _none(sample)
-    area = sample.selective_area_upto(end) if selective else 2 * sample.generalized_area_upto(end)
-    line, divisor = _line(sample, end, selective=selective), sample.table.divisor
-    finish = Finish(
-        by_units=line.height * (line.end / sample.units) - area * divisor,
-        scale=sample.units * divisor,
-        lift=line.height / divisor,
-        moves=moves[0],
-        factor=moves[1],
-    )
-    return OnArea(sample.sweep, finish, line)
+    units, divisor = sample.units, sample.table.divisor
+    area = sample.selective_area_upto(end) if selective else 2 * units * sample.generalized_area_upto(end)
+    scale = units * divisor if selective else units * units * divisor
+    if end is None:
+        return OnArea(scale, sample.sweep, -(area * divisor), _whole(sample, sample.sweep.loss, selective=selective))
+    position, height, line = _cut(sample, end, selective=selective)
+    moving = _moving(sample, end) if moves is None else np.zeros(len(units))
+    by_units = height * (position / units - moving * sample.coverage_reached) - area * divisor
+    line = line._replace(end_count=height * moving if selective else height * (moving - 1))
+    if moves is None:
+        return OnArea(scale, sample.sweep, by_units, line)
+    return OnArea(scale, sample.sweep, by_units, line, moves, height * (units / scale_of(moves)))
+
+
+def _moving(sample: Replicates, end: Coverage | Floats) -> Floats:
+    """How much an end moves with Cmax: not where Cmax is beyond it, and half as much where Cmax equals it."""
+    position = sample.position(end) if isinstance(end, Coverage) else end
+    return np.where(position < sample.answered, 0.0, np.where(position == sample.answered, 0.5, 1.0))
 
 
 def _none(sample: Replicates) -> Floats:
@@ -127,62 +125,52 @@ def _none(sample: Replicates) -> Floats:
     return np.zeros((sample.table.clusters, len(sample.units)))
 
 
-def _whole(sample: Replicates, height: Floats, *, selective: bool, of_oracle: bool = False) -> Line:
-    """The line through all points, the last of which has this height."""
-    nothing = np.zeros(len(sample.units))
+def _whole(sample: Replicates, loss: Floats, *, selective: bool, of_oracle: bool = False) -> Line:
+    """The line through all points, which ends at Cmax and at this summed loss."""
+    nothing, answered = np.zeros(len(sample.units)), sample.answered
     steps = sample.table.levels if of_oracle else sample.table.plateaus
     return Line(
         selective=selective,
         of_oracle=of_oracle,
-        cut=False,
         end_point=nothing + len(steps.step_end),
-        end=sample.answered,
-        height=height,
-        left_height=nothing,
-        left_slope=nothing,
-        at_height=nothing,
-        at_slope=nothing,
-        begin=sample.begin.index if selective else nothing,
-        start=sample.begin.risk if selective else nothing,
-        extra=sample.begin.count / 2 if selective else nothing,
-        units=sample.units,
+        at_count=nothing,
+        at_loss=nothing,
+        left_count=nothing,
+        left_loss=nothing,
+        # Of summed losses, what an answer adds by moving the end is what it takes from the area before it.
+        end_count=np.divide(loss, answered, out=np.zeros_like(loss), where=answered > 0) if selective else nothing,
+        end_loss=nothing if selective else answered,
     )
 
 
-def _line(sample: Replicates, end: Coverage | Floats | None, *, selective: bool) -> Line:
-    """The line through the points, to the last one or up to a coverage.
+def _cut(sample: Replicates, end: Coverage | Floats, *, selective: bool) -> tuple[Floats, Floats, Line]:
+    """Where the line up to a coverage ends, its height there, interpolated between the points around it, and the line.
 
-    A line of mean losses is flat from coverage 0 to the first point with answers, whose height counts for that width.
+    A line of mean losses is flat from coverage 0 to the first point with answers.
     """
-    if end is not None:
-        return _cut_line(sample, end, selective=selective)
-    loss, answered = sample.sweep.loss, sample.answered
-    risk = np.divide(loss, answered, out=np.zeros_like(loss), where=answered > 0)
-    return _whole(sample, risk if selective else loss / sample.units, selective=selective)
-
-
-def _cut_line(sample: Replicates, end: Coverage | Floats, *, selective: bool) -> Line:
-    """The line up to a coverage, with the height at its end interpolated between the points around it."""
-    (point, position), last = sample.cut(end), sample.plateaus - 1
+    point, position = sample.cut(end)
+    before, width = point.count_before, np.maximum(point.count - point.count_before, 1)  # no width beyond the last one
+    low, high = point.loss_before, point.loss_sum
+    share, passed = (position - before) / width, (position - before) / 2
     if selective:
-        low, high = np.where(point.count_before > 0, point.risk_before, sample.begin.risk), point.risk
-    else:
-        low, high = point.loss_before / sample.units, point.loss_sum / sample.units
-    before, rise, beyond = point.count_before, high - low, point.index > last
-    width = np.maximum(point.count - before, 1)  # beyond the last point there is no width
-    share = (position - before) / width
-    if selective:
+        low, high = np.where(before > 0, point.risk_before, point.risk), point.risk
         share = np.where(before > 0, share, 1.0)
-    share = np.where(beyond, 0.0, share)
-    passed = np.where(beyond, 0.0, (position - before) / 2)
+    rise, rest = high - low, 1 - share
     steepness = passed * rise / width
-    return _whole(sample, low + share * rise, selective=selective)._replace(
-        cut=True,
-        end_point=point.index,
-        end=position,
-        left_height=passed * (1 - share),
-        left_slope=steepness * (1 - share),
-        at_height=passed * share,
-        at_slope=-(steepness * share),
-        extra=np.minimum(sample.begin.count, position) / 2 if selective else low * 0,
+    height, by_height, by_position = low + share * rise, passed * share, -(steepness * share)
+    line = _whole(sample, sample.sweep.loss, selective=selective)._replace(end_point=point.index)
+    if not selective:
+        return position, height, line._replace(at_count=by_position, at_loss=by_height, end_loss=position)
+    at_loss = np.where(before > 0, by_height, position) / np.maximum(point.count, 1)
+    left_loss = ((position - point.count) / 2 + passed * rest) / np.maximum(before, 1)
+    left_slope = (high - height) / 2 - steepness * rest
+    return (
+        position,
+        height,
+        line._replace(
+            at_count=by_position - at_loss * high,
+            at_loss=at_loss,
+            left_count=left_slope - left_loss * point.risk_before,
+            left_loss=left_loss,
+        ),
     )

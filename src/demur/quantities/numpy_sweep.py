@@ -9,13 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from demur.quantities.slopes import (
-    Finish,
     Influence,
     OfSweep,
     OnArea,
     OracleRisks,
     by_count_and_loss,
     by_count_and_loss_of_oracle,
+    numerators_of,
+    scaled_squares,
 )
 from demur.quantities.sweep import Oracle
 from demur.quantities.table import Entries, Table, cluster_sums, running_sum
@@ -217,38 +218,31 @@ class NumpySweep:
         loss = np.where(points.index < len(self.curves.sums[0]), points.loss_sum, np.nan)
         return np.stack([loss / np.where(np.isnan(loss), 1, points.count * divisor), loss / scale])
 
-    def influence(self, described: OfSweep) -> Floats:
-        """The influences of the clusters (rows) in each replicate (columns)."""
-        influence = self._finished(*self.slopes(described), described.finish)
+    def numerators(self, described: OfSweep) -> Floats:
+        """The numerators of influences of the clusters (rows) in each replicate (columns)."""
+        entries, by_count, by_loss = self.slopes(described)
+        numerators = entries.by_cluster(by_count, by_loss)
+        numerators += described.by_units * self.table.cluster_units[:, None]
         if isinstance(described, OracleRisks):
-            mean = cluster_sums(self.weights * influence) / described.drawn
-            influence -= mean if described.held.all() else described.held[:, None] * mean
-        return influence
+            mean = cluster_sums(self.weights * numerators) / described.drawn
+            numerators -= mean if described.held.all() else described.held[:, None] * mean
+        elif isinstance(described, OnArea) and described.moves is not None and described.lift is not None:
+            numerators += described.lift * numerators_of(described.moves)
+        return numerators
 
     def slopes(self, described: OfSweep) -> tuple[Entries, Floats, Floats]:
         """Derivatives by an answer and by a loss added at each step, which also counts at every later step."""
-        entries = self.table.levels
-        if isinstance(described, OnArea):
-            line, risk = described.line, self.curves.risk if described.line.selective else None
-            entries = entries if line.of_oracle else self.table.plateaus
-            slopes = by_count_and_loss(*(self.curves.level_sums if line.of_oracle else self.curves.sums), risk, line)
-        else:
-            slopes = by_count_and_loss_of_oracle(*self.curves.level_sums, self.table.level_loss[:, None])
-        by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in slopes)
-        return entries, by_count, by_loss
-
-    def _finished(self, entries: Entries, by_count: Floats, by_loss: Floats, finish: Finish) -> Floats:
-        influence = entries.by_cluster(by_count, by_loss)
-        influence += finish.by_units * self.table.cluster_units[:, None]
-        influence /= finish.scale
-        if finish.moves is not None and finish.lift is not None:
-            moves = np.asarray(finish.moves)
-            influence += finish.lift * (moves if finish.factor is None else moves * finish.factor)
-        return influence
+        curves, levels = self.curves, self.table.levels
+        if not isinstance(described, OnArea):
+            return levels, *by_count_and_loss_of_oracle(*curves.level_sums, self.table.level_loss[:, None])
+        of_oracle = described.line.of_oracle
+        sums = curves.level_sums if of_oracle else curves.sums
+        return levels if of_oracle else self.table.plateaus, *by_count_and_loss(*sums, described.line)
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
         """Sums of squared influences over the clusters of each replicate."""
-        return [cluster_sums(self.weights * np.asarray(influence) ** 2) for influence in influences]
+        squared = [cluster_sums(self.weights * numerators_of(influence) ** 2) for influence in influences]
+        return [scaled_squares(sums, influence) for sums, influence in zip(squared, influences, strict=True)]
 
 
 def last(cumulative: Floats) -> Floats:

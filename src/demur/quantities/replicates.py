@@ -182,7 +182,10 @@ class Replicates:
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
         index, count, loss_sum = self._reaching(coverage)
-        return np.asarray(loss_sum / np.where(index < self.plateaus, count, np.nan) / self.table.divisor)
+        risk = np.where(index < self.plateaus, count, np.nan)
+        np.divide(loss_sum, risk, out=risk)
+        risk /= self.table.divisor
+        return risk
 
     def _reaching(self, coverage: Coverage) -> tuple[Indices, Floats, Floats]:
         """Index of the first plateau that reaches the coverage, with the answers and the loss up to it."""
@@ -222,7 +225,10 @@ class Replicates:
 
     @cached_property
     def _sizes(self) -> tuple[Integers, Indices]:
-        return np.unique(self.units.astype(np.int64), return_inverse=True)
+        sizes = self.units.astype(np.int64)
+        if len(sizes) and (sizes == sizes[0]).all():  # as where all clusters have as many units: nothing to sort
+            return sizes[:1], np.zeros(len(sizes), np.intp)
+        return np.unique(sizes, return_inverse=True)
 
     def plateaus_below(self, units: Floats) -> Indices:
         """Number of plateaus of each replicate with fewer answers than `units`."""

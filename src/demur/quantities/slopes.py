@@ -1,18 +1,21 @@
 """Slopes: derivatives of the area under a curve by the cumulative counts and loss sums of its points.
 
-Influences of clusters are described here by their parts, so that an engine can sum over them without storing them;
-`np.asarray` computes them as an array, one row per cluster and one column per replicate.
+Influences of clusters are described here by their parts, so that an engine can sum over them without storing them: as
+numerators, and a scale in each replicate that they are divided by. Sums of squares are divided once, by its square.
+`np.asarray` computes influences as an array, one row per cluster and one column per replicate.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from demur.quantities.table import running_sum
 from demur.types import Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -22,48 +25,37 @@ TRIGAMMA_OF_1 = math.pi**2 / 6
 
 
 class Line(NamedTuple):
-    """The line that bounds an area from above: where it starts and ends in each replicate, and derivatives at its end.
+    """The line that bounds an area from above, in each replicate: where it ends, and what its end is worth.
 
-    The heights of its points are mean losses (`selective`), or summed losses over all `units`, of the curve or of the
-    oracle order. A line that is `cut` ends at the position `end`, before the point with the index `end_point`; its
-    `height` there is interpolated, and `left_…` and `at_…` are the derivatives of the area, through that height, by the
-    height and the position of the point on the left and of `end_point` (`left_slope` with the opposite sign). `begin`
-    is the index of the first point with answers; the line is flat up to it, which adds `extra` to the derivative by its
-    height.
+    The heights of its points are mean losses (`selective`), or summed losses, of the curve or of the oracle order. It
+    ends before the point with the index `end_point`, of which there may be none. Derivatives are by the counts and the
+    loss sums of points: `at_…` those of `end_point`, `left_…` what the end adds to those of the point on the left, and
+    `end_…` what it adds to those of all points before it together.
     """
 
     selective: bool
     of_oracle: bool
-    cut: bool
     end_point: Indices | Floats
-    end: Floats
-    height: Floats
-    left_height: Floats
-    left_slope: Floats
-    at_height: Floats
-    at_slope: Floats
-    begin: Indices | Floats
-    start: Floats
-    extra: Floats
-    units: Floats
+    at_count: Floats
+    at_loss: Floats
+    left_count: Floats
+    left_loss: Floats
+    end_count: Floats
+    end_loss: Floats
 
 
-class Finish(NamedTuple):
-    """Influences from sums by cluster: (sums + by_units · units of the cluster) / scale + lift · factor · moves."""
+class Term(NamedTuple):
+    """A number of each cluster, times a factor in each replicate."""
 
-    by_units: Floats
-    scale: Floats
-    lift: Floats | None = None
-    moves: Influence | None = None
-    factor: Floats | None = None
+    numbers: Floats
+    factor: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class OfSweep:
-    """Influences that a sweep computes from its sums."""
+class Described:
+    """Influences by their parts: numerators, over a scale in each replicate."""
 
-    sweep: Sweep
-    finish: Finish
+    scale: Floats
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Floats:
         """The influences as an array, clusters × replicates."""
@@ -71,14 +63,49 @@ class OfSweep:
 
     @cached_property
     def _values(self) -> Floats:
-        return self.sweep.influence(self)
+        return self.numerators / self.scale
+
+    @property
+    def numerators(self) -> Floats:
+        """The influences times their scale, clusters × replicates."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class OnSum(Described):
+    """Influences whose numerators are a sum of terms, of which there is at least one."""
+
+    terms: Sequence[Term]
+
+    @cached_property
+    def numerators(self) -> Floats:
+        """The terms, added in their order."""
+        first, *others = (numbers[:, None] * factor for numbers, factor in self.terms)
+        for term in others:
+            first += term
+        return first
+
+
+@dataclass(frozen=True, eq=False)
+class OfSweep(Described):
+    """Influences that a sweep computes from its sums; `by_units` is what a unit of a cluster is worth."""
+
+    sweep: Sweep
+    by_units: Floats
+
+    @cached_property
+    def numerators(self) -> Floats:
+        """The influences times their scale, by the engine."""
+        return self.sweep.numerators(self)
 
 
 @dataclass(frozen=True, eq=False)
 class OnArea(OfSweep):
-    """Influences on the area under a line."""
+    """Influences on the area under a line; `lift` is what the numerators of `moves`, if any, are worth at its end."""
 
     line: Line
+    moves: Influence | None = None
+    lift: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,58 +120,90 @@ class OracleRisks(OfSweep):
 
 
 @dataclass(frozen=True, eq=False)
-class OnDifference:
-    """Influences (a − times · b) / over, where a and b are influences or have one number per cluster."""
+class OnDifference(Described):
+    """Influences (a − times · b) / over: numerators are those of a, less those of b at the scale of a."""
 
     a: Influence
     b: Influence
-    times: Floats | None = None
-    over: Floats | None = None
+    times: Floats
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Floats:
-        """The influences as an array, clusters × replicates."""
-        a, b = (values[:, None] if values.ndim == 1 else values for values in map(np.asarray, (self.a, self.b)))
-        difference = a - (b if self.times is None else self.times * b)
-        return np.asarray(difference if self.over is None else difference / self.over)
+    @classmethod
+    def of(cls, a: Influence, b: Influence, times: Floats | float = 1.0, over: Floats | float = 1.0) -> OnDifference:
+        """The difference of two influences, the second of them `times` as large, `over` a number."""
+        scale, other = scale_of(a), scale_of(b)
+        # A scale is 0 where a number is not defined.
+        ratio = np.divide(scale, other, out=np.full_like(scale, np.nan), where=other != 0)
+        return cls(scale * over, a, b, times * ratio)
 
-
-Influence: TypeAlias = OfSweep | OnDifference | Floats
-
-
-def by_count_and_loss(count: Floats, loss_sum: Floats, risk: Floats | None, line: Line) -> tuple[Floats, Floats]:
-    """Derivatives of the area under a line by the cumulative counts and loss sums of its points (one row per point)."""
-    if risk is None:
-        by_position, by_height = _by_point(count, loss_sum / line.units, line)
-        return by_position, by_height / line.units
-    by_position, by_height = _by_point(count, np.where(count > 0, risk, line.start), line)
-    replicates = np.flatnonzero(line.begin < len(count))
-    by_height[line.begin[replicates].astype(np.intp), replicates] += line.extra[replicates]
-    by_loss = np.divide(by_height, count, out=by_height, where=count > 0)
-    return by_position - by_loss * risk, by_loss
+    @cached_property
+    def numerators(self) -> Floats:
+        """The numerators of one less those of the other."""
+        return numerators_of(self.a) - self.times * numerators_of(self.b)
 
 
-def _by_point(count: Floats, height: Floats, line: Line) -> tuple[Floats, Floats]:
-    """Derivatives of the area under a line by the position and by the height of each point."""
-    start = line.start * 0 if line.selective else line.start
-    if not line.cut:
-        return _between(height, line.start, height[-1]) / -2, _between(count, start, count[-1]) / 2
-    end_point, last = line.end_point.astype(np.intp), len(count) - 1
-    beyond = np.arange(last + 1)[:, None] >= end_point
-    by_position = _between(np.where(beyond, line.height, height), line.start, line.height) / -2
-    by_height = _between(np.minimum(count, line.end), start, line.end) / 2
-    by_position[beyond], by_height[beyond] = 0, 0
-    inside = np.flatnonzero(end_point > 0)
-    left = (np.minimum(end_point, last + 1) - 1)[inside], inside
-    by_height[left] += line.left_height[inside]
-    by_position[left] -= line.left_slope[inside]
-    inside = np.flatnonzero(end_point <= last)
-    by_height[end_point[inside], inside] = line.at_height[inside]
-    by_position[end_point[inside], inside] = line.at_slope[inside]
-    return by_position, by_height
+Influence: TypeAlias = Described | Floats
+
+
+def numerators_of(influence: Influence) -> Floats:
+    """The numerators of influences: an array of influences is its own."""
+    return influence.numerators if isinstance(influence, Described) else influence
+
+
+def scale_of(influence: Influence) -> Floats:
+    """What the numerators of influences are divided by: 1 for an array of influences."""
+    return influence.scale if isinstance(influence, Described) else np.ones(influence.shape[1])
+
+
+def scaled_squares(squares: Floats, influence: Influence) -> Floats:
+    """Sums of squared influences from those of their numerators."""
+    scale = scale_of(influence)
+    return squares / (scale * scale)
+
+
+def by_count_and_loss(count: Floats, loss_sum: Floats, line: Line) -> tuple[Floats, Floats]:
+    """Derivatives of the area under a line by an answer and by a loss added at each of its points (one row per point).
+
+    What is added at a point also counts at all later ones.
+    """
+    if line.selective:
+        by_count, by_loss = _of_mean_losses(count, loss_sum, line)
+    else:
+        # the trapezoids between the points around this one, and all later ones
+        by_count, by_loss = line.end_count + _middle(loss_sum), line.end_loss - _middle(count)
+    end_point = line.end_point.astype(np.intp)
+    if (end_point < len(count)).any():
+        point = np.arange(len(count))[:, None]
+        for values, there in ((by_count, line.at_count), (by_loss, line.at_loss)):
+            np.copyto(values, there, where=point == end_point)
+            np.copyto(values, 0.0, where=point > end_point)
+    return by_count, by_loss
+
+
+def _of_mean_losses(count: Floats, loss_sum: Floats, line: Line) -> tuple[Floats, Floats]:
+    """Derivatives of a line of mean losses, at all points: what all points are worth, less the ones before.
+
+    The line is flat up to the first point with answers, whose loss counts half as much again for it.
+    """
+    inverse = np.divide(1.0, count, out=np.zeros_like(count), where=count > 0)
+    height = loss_sum * inverse
+    by_loss = _around(count) * 0.5 * inverse
+    by_count = _around(height) * -0.5 - by_loss * height
+    begins = (count > 0) & (_previous(count) == 0)
+    by_loss[begins] += 0.5
+    replicates, end_point = np.arange(count.shape[1]), line.end_point.astype(np.intp)
+    derivatives = []
+    for values, left, there, end in (
+        (by_count, line.left_count, line.at_count, line.end_count),
+        (by_loss, line.left_loss, line.at_loss, line.end_loss),
+    ):
+        before = np.concatenate([np.zeros_like(values[:1]), running_sum(values)])
+        whole = before[end_point, replicates] + left + there + end
+        derivatives.append(whole - before[:-1])
+    return derivatives[0], derivatives[1]
 
 
 def by_count_and_loss_of_oracle(count: Floats, loss_sum: Floats, loss: Floats) -> tuple[Floats, Floats]:
-    """Derivatives of the summed risks of the oracle order by its cumulative counts and loss sums.
+    """Derivatives of the summed risks of the oracle order by an answer and by a loss added at each level of loss.
 
     The sums contain harmonic numbers H(k) of the counts, whose derivative is trigamma(k + 1).
     """
@@ -157,7 +216,7 @@ def by_count_and_loss_of_oracle(count: Floats, loss_sum: Floats, loss: Floats) -
     answered = np.maximum(count[-1], 1)
     by_count[-1] += loss_sum[-1] / (2 * answered**2)
     by_loss[-1] -= 1 / (2 * answered)
-    return by_count, by_loss
+    return running_sum(by_count[::-1])[::-1], running_sum(by_loss[::-1])[::-1]
 
 
 def harmonic_tables(length: int) -> Floats:
@@ -172,13 +231,19 @@ def harmonic_tables(length: int) -> Floats:
     return tables
 
 
-def _between(values: Floats, before: Floats, after: Floats) -> Floats:
-    """The next row less the previous one, for every row."""
+def _around(values: Floats) -> Floats:
+    """The next row less the previous one, for every row; after the last one comes the last one again."""
     steps = np.empty_like(values)
-    steps[:-1], steps[-1] = values[1:], after
+    steps[:-1], steps[-1] = values[1:], values[-1]
     steps[1:] -= values[:-1]
-    steps[0] -= before
     return steps
+
+
+def _middle(values: Floats) -> Floats:
+    """Half of each row and the previous one together."""
+    middle = values * 0.5
+    middle[1:] += 0.5 * values[:-1]
+    return middle
 
 
 def _previous(cumulative: Floats) -> Floats:

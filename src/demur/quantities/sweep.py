@@ -121,8 +121,8 @@ class Sweep(Protocol):
     def points(self, needs: Floats) -> ReachedPoints:
         """The first plateau with at least `needs` answers, one per replicate, with the sums and areas before it."""
 
-    def influence(self, described: OfSweep) -> Floats:
-        """The influences of the clusters (rows) in each replicate (columns)."""
+    def numerators(self, described: OfSweep) -> Floats:
+        """The numerators of influences of the clusters (rows) in each replicate (columns)."""
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
         """Σ u² over the clusters for each of these influences u; a cluster drawn twice counts twice.

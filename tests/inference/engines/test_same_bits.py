@@ -83,7 +83,7 @@ def test_an_interrupt_stops_between_blocks(threads):
 
 def steps(begin=(0, 1, 3), cluster=(0, 0, 1), count=(1.0, 1.0, 1.0), clusters=2):
     arrays = np.array(begin, np.int64), np.array(cluster, np.int32), np.array(count), np.zeros(len(count))
-    return _kernel.steps(*arrays, np.ones(clusters), True, True, 0.0)
+    return _kernel.steps(*arrays, np.ones(clusters), True, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,9 @@ def test_arrays_of_other_sizes_are_refused_and_not_written():
         lambda: _kernel.oracle(*of_none, 0, levels, tables, np.zeros(16)),
         lambda: _kernel.oracle(*of_table, 0, levels[:1], tables, np.zeros(16)),
         lambda: _kernel.sums(*of_none, 0, short, row),
-        lambda: _kernel.influences(*of_none, 0, short, np.zeros(0), [BY_CLUSTER]),
-        lambda: _kernel.influences(*of_none, 0, row, short, [BY_CLUSTER]),
+        lambda: _kernel.influences(*of_none, 0, short, np.zeros(0), [SUM]),
+        lambda: _kernel.influences(*of_none, 0, row, np.zeros(0), [SUM, SUM]),
+        lambda: _kernel.influences(*of_none, 0, row, short, [SUM]),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="expected|beyond"):
@@ -136,38 +137,52 @@ def test_arrays_of_other_sizes_are_refused_and_not_written():
     assert (short == 7).all()
 
 
-def area(leader=0, moves=0, place=0.0, table=None, lift=None):
-    return 0, 1, moves, 0, leader, table or TABLE, np.full(4, place), *np.zeros((12, 4)), lift, None
+def area(leader=0, moves=0, end=0.0, table=None, lift=None):
+    return 0, 1, True, moves, 0, leader, table or TABLE, np.full(4, end), *np.zeros((7, 4)), lift
 
 
 def oracle_risks(held=2, length=2000, levels=2):
-    rows = np.zeros((3, 4))
-    return 1, 0, 0, 0, 0, TABLE, *rows, np.zeros(held), np.zeros(levels), np.zeros((2, length))
+    return 1, 0, True, 0, 0, 0, TABLE, *np.zeros((2, 4)), np.zeros(held), np.zeros(levels), np.zeros((2, length))
 
 
-TABLE, BY_CLUSTER = steps(), (3, 0, 0, 0, 0, None, np.zeros(2))
+def added(flag=0, to=0, numbers=2, factor=4, more=None, more_factor=None):
+    return 2, flag, True, to, 0, 0, None, np.zeros(numbers), np.zeros(factor), more, more_factor
+
+
+def apart(a=0, b=0, times=4):
+    return 3, 0, True, a, b, 0, None, np.zeros(times)
+
+
+TABLE, SUM = steps(), added()
 
 
 @pytest.mark.parametrize(
     "nodes",
     [
-        [area(place=3.0)],
-        [area(place=np.nan)],
+        [area(end=3.0)],
+        [area(end=-1.0)],
+        [area(end=np.nan)],
         [area(leader=1)],
         [area(leader=-1)],
-        [BY_CLUSTER, area(leader=0)],
+        [SUM, area(leader=0)],
         [area(), area(table=steps())],
         [area()] * 9,
         [area(moves=0, lift=np.zeros(4))],
         [area(moves=-1)],
         [area(table=steps(clusters=3))],
         [area()[:-1]],
-        [(2, 0, 0, 0, 0, None, None, None)],
-        [BY_CLUSTER, (2, 0, 0, 1, 0, None, None, None)],
-        [BY_CLUSTER, (2, 0, 0, 0, 0, None, np.zeros(3), None)],
-        [(5, *BY_CLUSTER[1:])],
-        [(-1, *BY_CLUSTER[1:])],
-        [(4, *BY_CLUSTER[1:])],
+        [apart()],
+        [SUM, apart(b=1)],
+        [SUM, apart(times=3)],
+        [added(flag=1)],
+        [SUM, added(flag=1, to=1)],
+        [added(numbers=3)],
+        [added(factor=2)],
+        [added(more=np.zeros(3), more_factor=np.zeros(4))],
+        [added(more=np.zeros(2), more_factor=np.zeros(3))],
+        [(5, *SUM[1:])],
+        [(-1, *SUM[1:])],
+        [(4, *SUM[1:8])],
         [oracle_risks(held=3)],
         [oracle_risks(levels=3)],
         [oracle_risks(length=600)],
@@ -179,7 +194,7 @@ def test_nodes_that_lead_beyond_their_arrays_are_refused(nodes):
         _kernel.influences(0, None, tiles, 2, 4, 0, np.zeros((len(nodes), 4)), np.zeros(0), nodes)
 
 
-@pytest.mark.parametrize("nodes", [None, [None], [()], [BY_CLUSTER[:5]], [(0, 1, 0, 0, 0, None, *area()[6:])]])
+@pytest.mark.parametrize("nodes", [None, [None], [()], [SUM[:6]], [(*area()[:6], None, *area()[7:])]])
 def test_what_is_no_node_is_refused(nodes):
     with pytest.raises((TypeError, ValueError)):
         _kernel.influences(0, None, np.zeros((1, 2, 16), np.uint8), 2, 4, 0, np.zeros((1, 4)), np.zeros(0), nodes)
@@ -209,13 +224,14 @@ import resource, numpy as np
 from demur.inference.engines import _kernel
 n = 4_000_000
 arrays = np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), np.zeros(n)
-table = _kernel.steps(*arrays, np.ones(1), False, True, 0.0)
-tiles, area = np.ones((1, 1, 16), np.uint8), (0, 1, 0, 0, 0, table, *np.zeros((13, 16)), None, None)
+table = _kernel.steps(*arrays, np.ones(1), False, 0.0)
+tiles, rows = np.ones((1, 1, 16), np.uint8), (*np.zeros((2, 16)), np.zeros(1), np.zeros(n), np.zeros((2, n + 1)))
+risks = 1, 0, True, 0, 0, 0, table, *rows
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000,) * 2)
 for call in (
-    lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [area]),
-    lambda: _kernel.steps(*arrays, np.ones(1), False, True, 0.0),
+    lambda: _kernel.influences(0, None, tiles, 1, 16, 0, np.zeros(16), np.zeros(0), [risks]),
+    lambda: _kernel.steps(*arrays, np.ones(1), False, 0.0),
 ):
     try:
         call()

@@ -1,220 +1,183 @@
-/* Influences of clusters, and the sums of their squares: what is described by nodes (see _kernel.c), for WIDE replicates
- * before it turns to the next ones. Influences are made a few clusters at a time, and none of them is written down but
- * those that are asked for.
+/* Influences of clusters, and the sums of the squares of their numerators: what is described by nodes (see _types.h), for
+ * WIDE replicates before it turns to the next ones. Numerators are made a few clusters at a time, and none of them is
+ * written down but those that are asked for. Nothing is divided but 1 by the count of a point of mean losses.
  */
 
-/* Where the points of a line are in each replicate of a group, and what those at its ends are worth: see Line. */
-struct OF(ends) {
-    vec row[LINE_ROWS];
-    int64_t steps, from, to; /* how many steps count, and between which of them no lane is a special case */
+/* A line of a group of replicates, in which it ends at different points: before `from` in none of them, and before `stop`
+ * in all. `whole_…` is what all of its points are worth, and `slot` its place among the lines of its sheaf.
+ */
+struct OF(edge) {
+    int selective, slot;
+    int64_t from, stop;
+    vec row[LINE_ROWS], whole_count, whole_loss;
 };
-#define ends struct OF(ends)
+#define edge struct OF(edge)
 
-/* Lines through the points of one table, which are gone through for all of them at once; and what counts and losses up to
- * a step are worth, summed from the last step back to where they are.
- */
+/* Lines through the points of one table, which are gone through for all of them at once: the longest first. */
 struct OF(sheaf) {
-    int lines, selective[MOST_LINES], some[2]; /* whether each is selective, and whether some are not, or are */
-    int64_t begun; /* from this step on every replicate has answers */
-    vec start, units, by_count[MOST_LINES], by_loss[MOST_LINES];
-    ends e[MOST_LINES];
+    int lines, mean; /* and whether some are of mean losses */
+    edge line[MOST_LINES];
 };
 #define sheaf struct OF(sheaf)
 
-/* A few steps: the points before them, after each of them, and after the next one; and what each step is worth inside a
- * line. [0] is of lines whose heights are losses per unit, [1] of those with the mean loss.
+/* The points before a step, after it, and after the next one, with the mean loss and what it is divided by; and what the
+ * points of mean losses before the step are worth by a count and by a loss, and that of the step.
  */
-struct OF(stretch) {
-    int64_t first, size;
-    vec x[STRETCH + 2], loss[STRETCH + 2], y[2][STRETCH + 2], each[2][STRETCH], slope[2][STRETCH];
+struct OF(walk) {
+    vec x[3], loss[3], y[3], inverse[3], before_count, before_loss, by_count, by_loss;
 };
-#define stretch struct OF(stretch)
+#define walk struct OF(walk)
 
-/* -1 if a place is none of the table. */
-static inline int OF(ends_of)(const struct steps *s, const struct node *line, int64_t first, int64_t n, ends *e) {
-    for (int i = 0; i < LINE_ROWS; i++) e->row[i] = OF(load_some)(line->row[i] + first, n);
-    e->steps = 0, e->from = -1, e->to = s->steps;
+/* -1 if an end is none of the table. */
+static inline int OF(line_of)(const struct node *node, int64_t first, int64_t n, edge *l) {
+    int64_t steps = node->s->steps;
+    for (int i = 0; i < LINE_ROWS; i++) l->row[i] = OF(load_some)(node->row[i] + first, n);
+    l->selective = node->flag, l->from = steps, l->stop = 0, l->whole_count = l->whole_loss = (vec){0};
     for (int64_t lane = 0; lane < WIDE && lane < n; lane++) {
-        double place = e->row[PLACE][lane], begin = e->row[BEGIN][lane];
-        if (!(place >= 0 && place <= s->steps && begin >= 0 && begin <= s->steps)) return -1;
-        if ((int64_t)place + 1 > e->steps) e->steps = (int64_t)place + 1;
-        if ((int64_t)place < e->to) e->to = (int64_t)place;
-        if ((int64_t)begin > e->from) e->from = (int64_t)begin;
+        double end = l->row[END_POINT][lane];
+        if (!(end >= 0 && end <= (double)steps)) return -1;
+        if ((int64_t)end < l->from) l->from = (int64_t)end;
+        if ((int64_t)end >= l->stop) l->stop = (int64_t)end + 1;
     }
-    if (e->steps > s->steps) e->steps = s->steps;
+    if (l->stop > steps) l->stop = steps;
     return 0;
 }
 
-/* By the count up to a step, and by the loss up to it, where a lane may be at an end of its line. */
-static void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y, vec *slope, vec *each, int selective) {
-    const vec zero = {0};
-    vec j = zero + (double)step;
-    mask inside = j < e->row[PLACE], left = j + 1.0 == e->row[PLACE], here = j == e->row[PLACE], held = x > zero;
-    *each = OF(where)(left, *each + e->row[LEFT_HEIGHT], *each);
-    *slope = OF(where)(left, *slope - e->row[LEFT_SLOPE], *slope);
-    *each = (vec)((inside & (mask)*each) | (here & (mask)e->row[AT_HEIGHT]));
-    *slope = (vec)((inside & (mask)*slope) | (here & (mask)e->row[AT_SLOPE]));
-    if (selective) {
-        *each = OF(where)(j == e->row[BEGIN], *each + e->row[EXTRA], *each);
-        *each = OF(where)(held, *each / OF(where)(held, x, zero + 1.0), *each);
-        *slope -= *each * (vec)(held & (mask)y);
-    } else *each /= e->row[UNITS];
-}
-
-/* Heights of the points, and what the steps are worth inside a line. Before a replicate begins it has no mean loss: the
- * line is as high as where it starts.
- */
-static inline void OF(inside)(const sheaf *h, stretch *t) {
-    const vec zero = {0};
-    if (h->some[0]) {
-        for (int64_t i = 0; i < t->size + 2; i++) t->y[0][i] = t->loss[i] / h->units;
-        for (int64_t i = 0; i < t->size; i++) {
-            t->each[0][i] = (t->x[i + 2] - t->x[i]) * 0.5 / h->units;
-            t->slope[0][i] = (t->y[0][i + 2] - t->y[0][i]) * -0.5;
-        }
-    }
-    if (!h->some[1]) return;
-    for (int64_t i = 0; i < t->size + 2; i++) {
-        mask held = t->x[i] > zero;
-        if (t->first + i > h->begun) t->y[1][i] = t->loss[i] / t->x[i];
-        else t->y[1][i] = OF(where)(held, t->loss[i] / OF(where)(held, t->x[i], zero + 1.0), h->start);
-    }
-    for (int64_t i = 0; i < t->size; i++) {
-        vec each = (t->x[i + 2] - t->x[i]) * 0.5 / t->x[i + 1];
-        t->each[1][i] = each;
-        t->slope[1][i] = (t->y[1][i + 2] - t->y[1][i]) * -0.5 - each * t->y[1][i + 1];
-    }
-}
-
-/* What counts and losses up to these steps are worth to one line, worth[step][2]; how many of them are steps of it. */
-static inline int64_t OF(along)(sheaf *h, int line, const stretch *t, vec *worth) {
-    const ends *e = h->e + line;
-    const int kind = h->selective[line];
-    int64_t size = e->steps - t->first < t->size ? e->steps - t->first : t->size;
-    vec by_count = h->by_count[line], by_loss = h->by_loss[line];
-    for (int64_t i = size - 1; i >= 0; i--) {
-        int64_t step = t->first + i;
-        vec each = t->each[kind][i], slope = t->slope[kind][i];
-        if (step <= e->from || step + 1 >= e->to) {
-            mask inside = (vec){0} + (double)(step + 1) < e->row[PLACE];
-            vec before = step ? t->y[kind][i] : e->row[START];
-            each = (OF(where)(inside, t->x[i + 2], e->row[END]) - t->x[i]) * 0.5;
-            slope = (OF(where)(inside, t->y[kind][i + 2], e->row[HEIGHT]) - before) * -0.5;
-            OF(slopes_at_ends)(e, step, t->x[i + 1], t->y[kind][i + 1], &slope, &each, kind);
-        }
-        worth[2 * i] = by_count += slope;
-        worth[2 * i + 1] = by_loss += each;
-    }
-    h->by_count[line] = by_count;
-    h->by_loss[line] = by_loss;
-    return size;
-}
-
-/* From the last step back: what counts and losses up to each step are worth, to[line][step][2], or only after each stretch
- * but the last, to[stretch][line][2]. The points of whole numbers, whose sums are exact, are had back from the last one;
- * others are kept from the first on, in points[step][2].
- */
-static void OF(sum_back)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *points, vec *to, int keep) {
-    const vec zero = {0};
-    int back = s->whole && s->entries <= 2 * s->steps; /* of steps with many entries, it is less to keep the points */
-    vec count = zero, loss = zero + s->nothing, worth[2 * STRETCH];
-    for (int64_t cluster = 0; back && cluster < s->clusters; cluster++) {
-        vec drawn = OF(weight)(lanes, (int32_t)cluster);
-        count += drawn * s->answers[cluster];
-        loss += drawn * s->losses[cluster];
-    }
-    for (int64_t step = 0; !back && step < s->steps; step++) {
-        OF(add)(s, lanes, step, &count, &loss);
-        points[2 * step] = count, points[2 * step + 1] = loss;
-    }
-    stretch t;
-    t.first = s->steps, t.x[1] = t.loss[1] = zero; /* what is after the last point is not looked at */
-    for (int64_t first = (s->steps - 1) / STRETCH * STRETCH; first >= (keep ? 0 : STRETCH); first -= STRETCH) {
-        t.size = t.first - first;
-        t.x[t.size + 1] = t.x[1], t.loss[t.size + 1] = t.loss[1];
-        t.first = first;
-        for (int64_t i = t.size; i >= 0; i--) {
-            int64_t step = first + i - 1; /* the point is that after this step */
-            if (!back) count = step < 0 ? zero : points[2 * step], loss = step < 0 ? zero : points[2 * step + 1];
-            t.x[i] = count, t.loss[i] = loss;
-            if (back && i) OF(subtract)(s, lanes, step, &count, &loss);
-        }
-        OF(inside)(h, &t);
-        for (int line = 0; line < h->lines; line++) {
-            vec *after = to + 2 * ((first / STRETCH - 1) * h->lines + line);
-            OF(along)(h, line, &t, keep ? to + 2 * (line * s->steps + first) : worth);
-            if (!keep) after[0] = h->by_count[line], after[1] = h->by_loss[line];
-        }
-    }
-}
-
-/* From what counts and losses up to some steps are worth, worth[step][2], to sums over what a cluster holds. */
-static inline void OF(spread)(const struct steps *s, int64_t first, int64_t size, const vec *worth, vec *influence) {
-    for (int64_t step = first; step < first + size; step++, worth += 2) {
-        vec each = worth[0], loss = worth[1];
-        for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
-            vec *to = influence + s->cluster[i];
-            if (s->dense) *to = *to + s->count[i] * each + s->loss[i] * loss; /* two sums, as of two matrices */
-            else *to += each * s->count[i] + loss * s->loss[i];
-        }
-    }
-}
-
-/* From the first step on: sums over what the clusters hold. What counts and losses are worth after each stretch of steps
- * is known, and within a stretch it is found again: for many steps, that is less than to keep it.
- */
-static void OF(sum_on)(const struct steps *s, const uint8_t *lanes, sheaf *h, const vec *after, vec *const *made) {
-    const vec zero = {0};
-    vec count = zero, loss = zero + s->nothing, worth[2 * STRETCH];
-    stretch t;
-    for (t.first = 0; t.first < s->steps; t.first += STRETCH, after += 2 * h->lines) {
-        int last = s->steps - t.first <= STRETCH;
-        t.size = last ? s->steps - t.first : STRETCH;
-        t.x[0] = count, t.loss[0] = loss;
-        for (int64_t i = 0; i <= t.size; i++) {
-            if (t.first + i < s->steps) OF(add)(s, lanes, t.first + i, &count, &loss);
-            t.x[i + 1] = count, t.loss[i + 1] = loss;
-        }
-        count = t.x[t.size], loss = t.loss[t.size]; /* one step was looked ahead */
-        OF(inside)(h, &t);
-        for (int line = 0; line < h->lines; line++) {
-            h->by_count[line] = last ? zero : after[2 * line], h->by_loss[line] = last ? zero : after[2 * line + 1];
-            int64_t size = OF(along)(h, line, &t, worth);
-            OF(spread)(s, t.first, size, worth, made[line]);
-        }
-    }
-}
-
-/* Sums over what the clusters hold, made[line][cluster]. A cluster is summed from the first step on, and what the steps
- * are worth from the last one back.
- */
-static void OF(areas)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *const *made, vec *room) {
-    int keep = s->steps > STRETCH && s->steps * h->lines <= MOST_KEPT;
-    vec *worth = room + 2 * s->steps;
-    for (int line = 0; line < h->lines; line++) memset(made[line], 0, sizeof(vec) * (size_t)s->clusters);
-    if (s->steps > STRETCH) OF(sum_back)(s, lanes, h, room, worth, keep);
-    if (!keep) OF(sum_on)(s, lanes, h, worth, made);
-    for (int line = 0; keep && line < h->lines; line++)
-        OF(spread)(s, 0, h->e[line].steps, worth + 2 * line * s->steps, made[line]);
-}
-
-/* The lines of one sheaf: those that a node leads. -1 if a place is none of the table. */
-static int OF(sheaf_of)(const struct program *p, int64_t leader, int64_t first, int64_t n, sheaf *h, vec **made, vec *sums) {
-    h->lines = h->some[0] = h->some[1] = 0;
-    h->begun = 0;
+/* The lines that a node leads. -1 if an end is none of the table. */
+static int OF(sheaf_of)(const struct program *p, int64_t leader, int64_t first, int64_t n, sheaf *h) {
+    h->lines = h->mean = 0;
     for (int64_t i = leader; i < p->nodes; i++) {
         const struct node *node = p->node + i;
+        edge l;
         if (node->kind != AREA || node->leader != leader) continue;
-        ends *e = h->e + h->lines;
-        if (OF(ends_of)(node->s, node, first, n, e) < 0) return -1;
-        if (node->selective) h->begun = e->from, h->start = e->row[START];
-        h->units = e->row[UNITS];
-        h->selective[h->lines] = node->selective;
-        h->some[node->selective] = 1;
-        h->by_count[h->lines] = h->by_loss[h->lines] = (vec){0};
-        made[h->lines++] = sums + node->made * p->clusters;
+        if (OF(line_of)(node, first, n, &l) < 0) return -1;
+        l.slot = h->lines;
+        h->mean |= l.selective;
+        int place = h->lines++;
+        for (; place > 0 && h->line[place - 1].stop < l.stop; place--) h->line[place] = h->line[place - 1];
+        h->line[place] = l;
     }
     return 0;
+}
+
+static inline walk OF(set_out)(const struct steps *s) {
+    const vec zero = {0};
+    walk w = {{zero, zero, zero}, {zero, zero, zero + s->nothing}, {zero, zero, zero}, {zero, zero, zero}, zero, zero, zero, zero};
+    return w;
+}
+
+/* Look one step further, to the point after this one. Points are kept, or taken from where they were kept. */
+static inline void OF(look)(const struct steps *s, const uint8_t *lanes, int64_t step, int mean, vec *kept, int known, walk *w) {
+    const vec zero = {0}, one = zero + 1.0;
+    if (step >= s->steps) return; /* after the last point comes the last one again */
+    if (known) {
+        w->x[2] = kept[2 * step], w->loss[2] = kept[2 * step + 1];
+    } else {
+        OF(add)(s, lanes, step, &w->x[2], &w->loss[2]);
+        if (kept) kept[2 * step] = w->x[2], kept[2 * step + 1] = w->loss[2];
+    }
+    if (!mean) return;
+    mask held = w->x[2] > zero;
+    w->inverse[2] = (vec)(held & (mask)(1.0 / OF(where)(held, w->x[2], one)));
+    w->y[2] = w->loss[2] * w->inverse[2];
+}
+
+/* One step on. The line is flat up to the first point with answers, whose loss counts half as much again for it. */
+static inline void OF(go_on)(const struct steps *s, const uint8_t *lanes, int64_t step, int mean, vec *kept, int known, walk *w) {
+    const vec zero = {0};
+    w->x[0] = w->x[1], w->loss[0] = w->loss[1], w->y[0] = w->y[1];
+    w->x[1] = w->x[2], w->loss[1] = w->loss[2], w->y[1] = w->y[2], w->inverse[1] = w->inverse[2];
+    OF(look)(s, lanes, step + 1, mean, kept, known, w);
+    if (!mean) return;
+    vec by_loss = (w->x[2] - w->x[0]) * 0.5 * w->inverse[1];
+    w->by_count = (w->y[2] - w->y[0]) * -0.5 - by_loss * w->y[1];
+    w->by_loss = by_loss + (vec)((w->x[0] == zero) & (w->x[1] > zero) & (mask)(zero + 0.5));
+}
+
+/* What all points of each line of mean losses are worth. */
+static void OF(sum_lines)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *kept) {
+    walk w = OF(set_out)(s);
+    OF(look)(s, lanes, 0, 1, kept, 0, &w);
+    for (int64_t step = 0; step <= s->steps; step++) {
+        vec j = (vec){0} + (double)step;
+        for (int i = 0; i < h->lines; i++) {
+            edge *l = h->line + i;
+            if (step < l->from) continue;
+            mask ends = j == l->row[END_POINT];
+            l->whole_count = OF(where)(ends, w.before_count, l->whole_count);
+            l->whole_loss = OF(where)(ends, w.before_loss, l->whole_loss);
+        }
+        if (step == s->steps) break;
+        OF(go_on)(s, lanes, step, 1, kept, 0, &w);
+        w.before_count += w.by_count;
+        w.before_loss += w.by_loss;
+    }
+    for (int i = 0; i < h->lines; i++) {
+        edge *l = h->line + i;
+        l->whole_count = l->whole_count + l->row[LEFT_COUNT] + l->row[AT_COUNT] + l->row[END_COUNT];
+        l->whole_loss = l->whole_loss + l->row[LEFT_LOSS] + l->row[AT_LOSS] + l->row[END_LOSS];
+    }
+}
+
+/* What an answer and a loss at a step are worth to a line. */
+static inline void OF(worth)(const edge *l, int64_t step, const walk *w, vec *count, vec *loss) {
+    if (l->selective) {
+        *count = l->whole_count - w->before_count;
+        *loss = l->whole_loss - w->before_loss;
+    } else {
+        *count = l->row[END_COUNT] + (w->loss[1] * 0.5 + 0.5 * w->loss[0]);
+        *loss = l->row[END_LOSS] - (w->x[1] * 0.5 + 0.5 * w->x[0]);
+    }
+    if (step < l->from) return;
+    vec j = (vec){0} + (double)step;
+    mask inside = j < l->row[END_POINT], here = j == l->row[END_POINT];
+    *count = (vec)((inside & (mask)*count) | (here & (mask)l->row[AT_COUNT]));
+    *loss = (vec)((inside & (mask)*loss) | (here & (mask)l->row[AT_LOSS]));
+}
+
+/* Nothing, where sums over what clusters hold begin: of single entries, only where there is none. */
+static inline void OF(clear)(const struct steps *s, vec *made, int64_t lines) {
+    if (!s->single) memset(made, 0, sizeof(vec) * (size_t)(s->clusters * lines));
+    else
+        for (int64_t cluster = 0; cluster < s->clusters; cluster++)
+            if (s->answers[cluster] == 0) memset(made + cluster * lines, 0, sizeof(vec) * (size_t)lines);
+}
+
+/* From what an answer and a loss at a step are worth to some lines to sums over what a cluster holds. */
+static inline __attribute__((always_inline)) void OF(spread)(const struct steps *s, int64_t step, int lines, int some,
+                                                             const int *slot, const vec *count, const vec *loss, vec *made) {
+    for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
+        vec *to = made + (int64_t)s->cluster[i] * lines;
+        double counts = s->count[i], losses = s->loss[i];
+        if (s->single) {
+            for (int k = 0; k < some; k++) to[slot[k]] = count[k] * counts + loss[k] * losses;
+            for (int k = some; k < lines; k++) to[slot[k]] = (vec){0};
+        } else if (s->dense) /* two sums, as of two matrices */
+            for (int k = 0; k < some; k++) to[slot[k]] = to[slot[k]] + counts * count[k] + losses * loss[k];
+        else for (int k = 0; k < some; k++) to[slot[k]] += count[k] * counts + loss[k] * losses;
+    }
+}
+
+/* Sums over what the clusters hold, made[cluster][slot]. */
+static void OF(areas)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *made, vec *room) {
+    vec *kept = s->steps <= MOST_KEPT ? room : NULL, count[MOST_LINES], loss[MOST_LINES];
+    const int known = kept && h->mean, lines = h->lines;
+    int slot[MOST_LINES], left = lines;
+    for (int i = 0; i < lines; i++) slot[i] = h->line[i].slot;
+    OF(clear)(s, made, lines);
+    if (h->mean) OF(sum_lines)(s, lanes, h, kept);
+    walk w = OF(set_out)(s);
+    OF(look)(s, lanes, 0, h->mean, kept, known, &w);
+    for (int64_t step = 0; step < s->steps; step++) {
+        while (left && step >= h->line[left - 1].stop) left--;
+        if (!left && !s->single) return;
+        OF(go_on)(s, lanes, step, h->mean, kept, known, &w);
+        for (int i = 0; i < left; i++) OF(worth)(h->line + i, step, &w, count + i, loss + i);
+        if (left == 4) OF(spread)(s, step, lines, 4, slot, count, loss, made);
+        else if (left == 2) OF(spread)(s, step, lines, 2, slot, count, loss, made);
+        else OF(spread)(s, step, lines, left, slot, count, loss, made);
+        if (h->mean) w.before_count += w.by_count, w.before_loss += w.by_loss;
+    }
 }
 
 /* Influences on the summed risks of the oracle order, and their mean over the clusters that are drawn: see influence.py.
@@ -225,13 +188,13 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
     const vec zero = {0};
     const struct steps *s = node->s;
     const double *level = node->levels.loss, *harmonic = node->levels.harmonic, *trigamma = node->levels.trigamma;
-    if (!OF(within)(s, lanes, &node->levels)) return -1;
     vec count = zero, loss = zero + s->nothing;
     for (int64_t step = 0; step < s->steps; step++) {
         OF(add)(s, lanes, step, &count, &loss);
         room[2 * step] = count;
         room[2 * step + 1] = loss;
     }
+    if (OF(any)(count >= (double)node->levels.length)) return -1;
     vec by_count = zero, by_loss = zero, next_below = zero, next_rise = zero;
     for (int64_t step = s->steps - 1; step >= 0; step--) {
         vec here = room[2 * step], before = step ? room[2 * step - 2] : zero, total = step ? room[2 * step - 1] : zero;
@@ -256,87 +219,101 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
         room[2 * step] = by_count;
         room[2 * step + 1] = by_loss;
     }
-    memset(influence, 0, sizeof(vec) * (size_t)s->clusters);
-    OF(spread)(s, 0, s->steps, room, influence);
+    OF(clear)(s, influence, 1);
+    for (int64_t step = 0; step < s->steps; step++)
+        OF(spread)(s, step, 1, 1, (int[]){0}, room + 2 * step, room + 2 * step + 1, influence);
     vec by_units = OF(load_some)(node->row[RISKS_BY_UNITS] + first, n), part = -zero, total = zero;
-    vec scale = OF(load_some)(node->row[RISKS_SCALE] + first, n);
     for (int64_t cluster = 0; cluster < s->clusters; cluster++) {
         if (cluster % CLUSTER_BLOCK == 0) total += part, part = -zero; /* -0.0, as the first term may be */
-        influence[cluster] = (influence[cluster] + by_units * s->units[cluster]) / scale;
+        influence[cluster] += by_units * s->units[cluster];
         part += OF(weight)(lanes, (int32_t)cluster) * influence[cluster];
     }
     *mean = (total + part) / OF(load_some)(node->row[DRAWN] + first, n);
     return 0;
 }
 
-/* The influences of some clusters, from those before them in the program. */
-static inline void OF(evaluate)(const struct program *p, int64_t i, int64_t from, int64_t size, int64_t first, int64_t n,
-                                const vec *made, const vec *mean, vec *values) {
+/* The numerators of some clusters, from those before them in the program. */
+static inline __attribute__((always_inline)) void OF(evaluate)(const struct program *p, int64_t i, int64_t from, int64_t size,
+                                                               int64_t first, int64_t n, const vec *made, vec mean, vec *values) {
     const struct node *node = p->node + i;
-    const vec one = (vec){0} + 1.0, *a = values + node->a * TILE, *b = values + node->b * TILE;
+    const vec *a = values + node->a * TILE, *b = values + node->b * TILE;
+    const int64_t lines = node->lines;
     vec *to = values + i * TILE;
-    made += node->made * p->clusters + from;
-    if (node->kind == BY_CLUSTER) {
-        for (int64_t c = 0; c < size; c++) to[c] = (vec){0} + node->row[0][from + c];
-    } else if (node->kind == GIVEN) {
+    made += node->made + from * lines;
+    if (node->kind == GIVEN) {
         for (int64_t c = 0; c < size; c++) to[c] = OF(load_some)(node->row[0] + (from + c) * p->replicates + first, n);
-    } else if (node->kind == ORACLE) {
-        for (int64_t c = 0; c < size; c++) to[c] = made[c] - node->row[HELD][from + c] * mean[node->made];
+    } else if (node->kind == SUM) {
+        const double *numbers = node->row[NUMBERS] + from, *more = node->row[MORE_NUMBERS];
+        vec factor = OF(load_some)(node->row[FACTOR] + first, n);
+        if (node->flag) for (int64_t c = 0; c < size; c++) to[c] = a[c] + numbers[c] * factor;
+        else for (int64_t c = 0; c < size; c++) to[c] = numbers[c] * factor;
+        if (more == NULL || node->row[MORE_FACTOR] == NULL) return;
+        vec times = OF(load_some)(node->row[MORE_FACTOR] + first, n);
+        for (int64_t c = 0; c < size; c++) to[c] += more[from + c] * times;
     } else if (node->kind == APART) {
-        vec times = node->row[TIMES] ? OF(load_some)(node->row[TIMES] + first, n) : one;
-        vec over = node->row[OVER] ? OF(load_some)(node->row[OVER] + first, n) : one;
-        if (node->row[OVER]) for (int64_t c = 0; c < size; c++) to[c] = (a[c] - times * b[c]) / over;
-        else for (int64_t c = 0; c < size; c++) to[c] = a[c] - times * b[c];
+        vec times = OF(load_some)(node->row[TIMES] + first, n);
+        for (int64_t c = 0; c < size; c++) to[c] = a[c] - times * b[c];
+    } else if (node->kind == ORACLE) {
+        for (int64_t c = 0; c < size; c++) to[c] = made[c] - node->row[HELD][from + c] * mean;
     } else {
         const double *units = node->s->units + from;
-        vec by_units = OF(load_some)(node->row[BY_UNITS] + first, n), scale = OF(load_some)(node->row[SCALE] + first, n);
-        vec lift = node->row[LIFT] ? OF(load_some)(node->row[LIFT] + first, n) : one;
-        vec factor = node->row[FACTOR] ? OF(load_some)(node->row[FACTOR] + first, n) : one;
-        if (node->row[LIFT])
-            for (int64_t c = 0; c < size; c++) to[c] = (made[c] + by_units * units[c]) / scale + lift * (a[c] * factor);
-        else for (int64_t c = 0; c < size; c++) to[c] = (made[c] + by_units * units[c]) / scale;
+        vec by_units = OF(load_some)(node->row[BY_UNITS] + first, n);
+        for (int64_t c = 0; c < size; c++) to[c] = made[c * lines] + by_units * units[c];
+        if (node->row[LIFT] == NULL) return;
+        vec lift = OF(load_some)(node->row[LIFT] + first, n);
+        for (int64_t c = 0; c < size; c++) to[c] += lift * a[c];
     }
 }
 
-/* The sums of squares of all nodes, a cluster drawn twice counted twice; and the last influences, if they are asked for. */
+/* The numerators of some clusters by all nodes, and the sums of their squares, each drawn as often as `lanes` say. */
+static inline __attribute__((always_inline)) void OF(some_squares)(const struct program *p, const uint8_t *lanes, int64_t from,
+                                                                   int64_t size, int64_t first, int64_t n, const vec *made,
+                                                                   const vec *mean, vec *values, vec *part) {
+    vec drawn[TILE];
+    for (int64_t c = 0; c < size; c++) drawn[c] = OF(weight)(lanes, (int32_t)(from + c));
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const vec *value = values + i * TILE;
+        OF(evaluate)(p, i, from, size, first, n, made, mean[i], values);
+        if (p->node[i].squares == NULL) continue;
+        vec sum = part[i];
+        for (int64_t c = 0; c < size; c++) sum += drawn[c] * (value[c] * value[c]);
+        part[i] = sum;
+    }
+}
+
+/* The sums of squares that are wanted, a cluster drawn twice counted twice; and the last numerators, if they are. */
 static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, const vec *made,
                             const vec *mean, vec *room) {
     const vec zero = {0};
-    vec *values = room, *part = values + p->nodes * TILE, *total = part + p->nodes, drawn[TILE];
+    vec *values = room, *last = values + (p->nodes - 1) * TILE, *part = values + p->nodes * TILE, *total = part + p->nodes;
     for (int64_t i = 0; i < p->nodes; i++) total[i] = part[i] = zero;
     for (int64_t from = 0; from < p->clusters; from += TILE) {
         int64_t size = p->clusters - from < TILE ? p->clusters - from : TILE;
-        for (int64_t c = 0; c < size; c++) drawn[c] = OF(weight)(lanes, (int32_t)(from + c));
-        for (int64_t i = 0; i < p->nodes; i++) {
-            const vec *value = values + i * TILE;
-            OF(evaluate)(p, i, from, size, first, n, made, mean, values);
-            if (from % CLUSTER_BLOCK == 0) total[i] += part[i], part[i] = zero;
-            if (p->node[i].kind == BY_CLUSTER) continue;
-            vec sum = part[i];
-            for (int64_t c = 0; c < size; c++) sum += drawn[c] * (value[c] * value[c]);
-            part[i] = sum;
-            for (int64_t c = 0; p->out && i == p->nodes - 1 && c < size; c++)
-                OF(store_some)(p->out + (from + c) * p->replicates + first, value[c], n);
-        }
+        if (from % CLUSTER_BLOCK == 0)
+            for (int64_t i = 0; i < p->nodes; i++) total[i] += part[i], part[i] = zero;
+        if (size == TILE) OF(some_squares)(p, lanes, from, TILE, first, n, made, mean, values, part);
+        else OF(some_squares)(p, lanes, from, size, first, n, made, mean, values, part);
+        for (int64_t c = 0; p->out && c < size; c++)
+            OF(store_some)(p->out + (from + c) * p->replicates + first, last[c], n);
     }
-    for (int64_t i = 0; i < p->nodes; i++) OF(store_some)(p->squares + i * p->replicates + first, total[i] + part[i], n);
+    for (int64_t i = 0; i < p->nodes; i++)
+        if (p->node[i].squares) OF(store_some)(p->node[i].squares + first, total[i] + part[i], n);
 }
 
-/* All that a program asks for. `scratch` holds as many vectors as `room_for` in _kernel.c says. -1 if a place or a count is
+/* All that a program asks for. `scratch` holds as many vectors as `room_for` in _nodes.h says. -1 if an end or a count is
  * beyond a table.
  */
 static int OF(influences)(const struct program *p, const uint8_t *tiles, double *scratch) {
-    vec *made = (vec *)scratch, *mean = made + p->made * p->clusters, *room = mean + p->made;
+    vec *made = (vec *)scratch, *mean = made + p->made, *room = mean + p->nodes;
     EACH_GROUP(p->replicates) {
         const uint8_t *lanes = tiles + block * p->clusters * LANES + lane0;
         for (int64_t i = 0; i < p->nodes; i++) {
             const struct node *node = p->node + i;
-            vec *to = made + node->made * p->clusters, *line[MOST_LINES];
             sheaf h;
             if (node->kind == AREA && node->leader == i) {
-                if (OF(sheaf_of)(p, i, first, n, &h, line, made) < 0) return -1;
-                OF(areas)(node->s, lanes, &h, line, room);
-            } else if (node->kind == ORACLE && OF(oracle_risks)(node, lanes, first, n, to, mean + node->made, room) < 0)
+                if (OF(sheaf_of)(p, i, first, n, &h) < 0) return -1;
+                OF(areas)(node->s, lanes, &h, made + node->made, room);
+            } else if (node->kind == ORACLE && OF(oracle_risks)(node, lanes, first, n, made + node->made, mean + i, room) < 0)
                 return -1;
         }
         OF(sum_squares)(p, lanes, first, n, made, mean, room);

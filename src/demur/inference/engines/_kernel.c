@@ -1,8 +1,8 @@
 /* The compiled kernel: what numpy computes, by the same operations in the same order, and therefore to the same bits.
  *
- * _lanes.h holds the computation, for 16 replicates at a time. It is compiled once for every instruction set, and the
- * first argument of each function says which one to use. This file is what Python sees: it checks arguments, takes
- * buffers and lets other threads run meanwhile.
+ * _lanes.h holds the computation, for 16 replicates at a time; _sets.h compiles it once for every instruction set, and the
+ * first argument of each function says which one to use. This file and _nodes.h are what Python sees: they check
+ * arguments, take buffers and let other threads run meanwhile.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -14,174 +14,9 @@
 #include <immintrin.h>
 #endif
 
-#define INTERFACE 4 /* kernel.py expects this number: an older kernel that was left in place is not used */
-#define LANES 16    /* replicates in a block */
-#define ASKED_AT_ONCE 64 /* questions */
-#define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
-#define WIDEST 64 /* bytes in a vector of any instruction set */
-#define MOST_ARRAYS 8
-#define MOST_LINES 8 /* that are gone along together */
-#define STRETCH 32 /* steps of them at a time */
-#define MOST_KEPT 32768 /* steps of all of them, of which everything is kept */
-#define TILE 32 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
-#define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
-
-/* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
-struct steps {
-    int64_t entries, steps, clusters;
-    Py_buffer held[3]; /* cluster, count and loss: arrays of the caller's, who leaves them as they are */
-    int64_t *begin;
-    const int32_t *cluster;
-    const double *count, *loss;
-    double *units, *answers, *losses; /* of each cluster, the latter two at all steps */
-    double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
-    int whole; /* whether all losses are whole numbers, of which sums are exact */
-    int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
-};
-
-/* Levels of loss, and harmonic numbers and trigamma function of whole numbers below a length. */
-struct levels {
-    const double *loss, *harmonic, *trigamma;
-    int64_t length;
-};
-
-/* What influences are made of: a node for each, after those that it is made of. See slopes.py.
- * AREA        on the area under a line, selective or not; `a` are those on where it ends, if there is a lift
- * ORACLE      on the summed risks of the oracle order, less their mean
- * APART       (a - times b) / over, where times and over may be missing
- * BY_CLUSTER  a number for each cluster
- * GIVEN       a number for each cluster and replicate
- */
-enum { AREA, ORACLE, APART, BY_CLUSTER, GIVEN, KINDS };
-#define NODE_HEAD 6 /* what is told of a node before its arrays */
-
-/* The arrays of an AREA, in the order of Line and Finish in slopes.py; of ORACLE; and of APART. */
-enum { PLACE, END, HEIGHT, LEFT_HEIGHT, LEFT_SLOPE, AT_HEIGHT, AT_SLOPE, BEGIN, START, EXTRA, UNITS, LINE_ROWS };
-enum { BY_UNITS = LINE_ROWS, SCALE, LIFT, FACTOR, MOST_ROWS };
-enum { RISKS_BY_UNITS, RISKS_SCALE, DRAWN, HELD, LEVELS, TABLES };
-enum { TIMES, OVER };
-
-/* How long they are: of replicates (o: or missing), clusters, clusters x replicates, steps, or twice any length. */
-static const char *const LENGTHS[KINDS] = {"rrrrrrrrrrrrroo", "rrrcst", "oo", "c", "x"};
-
-struct node {
-    int kind, selective;
-    long long a, b, leader; /* the nodes it is made of, and the first of the lines that are gone along together */
-    int64_t made; /* where its sums over what clusters hold are */
-    const struct steps *s;
-    const double *row[MOST_ROWS];
-    struct levels levels;
-};
-
-/* Nodes, so many of which need sums over what clusters hold: squares[node][replicate], and out[cluster][replicate] for the
- * last one, or NULL.
- */
-struct program {
-    int64_t nodes, clusters, replicates, made;
-    struct node *node;
-    double *squares, *out;
-};
-
-/* Where so many answers are reached: needs[question][replicate], which do not fall from a question to the next, and
- * out[field][question][replicate]. Of risks, scales are what is divided by: the divisor of losses, and that times units.
- */
-struct questions {
-    int64_t number, replicates;
-    const double *needs, *scales;
-    double *out;
-};
-
-typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t chunk, const double *state,
-                      const struct questions *);
-
-/* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
-struct entries {
-    int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *rows, uint8_t *out);
-    void (*sums)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *by_cluster, double *out);
-    void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state);
-    searcher *reach, *find;
-    int (*oracle)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *, double *out);
-    int (*influences)(const struct program *, const uint8_t *tiles, double *scratch);
-};
-
-#define SET baseline
-#define WIDE 2
-#include "_lanes.h"
-#undef SET
-#undef WIDE
-
-/* Only gcc and clang compile single functions for another processor. Elsewhere the baseline is all there is. */
-#if defined(__x86_64__) && defined(__clang__)
-#define WITH_SETS 1
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2"))), apply_to = function)
-#define SET avx2
-#define WIDE 4
-#include "_lanes.h"
-#undef SET
-#undef WIDE
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))), \
-                             apply_to = function)
-#define SET avx512
-#define WIDE 8
-#include "_lanes.h"
-#undef SET
-#undef WIDE
-#pragma clang attribute pop
-#elif defined(__x86_64__) && defined(__GNUC__)
-#define WITH_SETS 1
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2")
-#define SET avx2
-#define WIDE 4
-#include "_lanes.h"
-#undef SET
-#undef WIDE
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")
-#define SET avx512
-#define WIDE 8
-#include "_lanes.h"
-#undef SET
-#undef WIDE
-#pragma GCC pop_options
-#endif
-
-static const struct {
-    const char *name;
-    const struct entries *entries;
-} SETS[] = {
-    {"baseline", &entries_baseline},
-#ifdef WITH_SETS
-    {"avx2", &entries_avx2},
-    {"avx512", &entries_avx512},
-#endif
-};
-
-/* How many of SETS this processor has, the operating system agreeing: each includes those before it. */
-static int usable_sets(void) {
-#ifdef WITH_SETS
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) return 1;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
-        !__builtin_cpu_supports("avx512vl"))
-        return 2;
-    return 3;
-#else
-    return 1;
-#endif
-}
-
-/* The functions of an instruction set, or NULL with an exception: one the processor lacks would end the process. */
-static const struct entries *entries_of(int number) {
-    if (number < 0 || number >= usable_sets()) {
-        PyErr_Format(PyExc_ValueError, "instruction set %d is not one of this processor's %d", number, usable_sets());
-        return NULL;
-    }
-    return SETS[number].entries;
-}
+#define INTERFACE 5 /* kernel.py expects this number: an older kernel that was left in place is not used */
+#include "_types.h"
+#include "_sets.h"
 
 PyDoc_STRVAR(draw_doc, "draw(number, seed, first, n, clusters, out) -> bool\n\n"
     "How often replicates first ... first + n - 1 hold each cluster, in out[block][cluster][lane] (uint8), 16 to a\n"
@@ -194,23 +29,16 @@ static PyObject *draw(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_buffer out;
     if (!PyArg_ParseTuple(args, "iKKnnw*", &number, &seed, &first, &n, &clusters, &out)) return NULL;
     const struct entries *entries = entries_of(number);
-    uint8_t *rows = NULL;
     if (entries == NULL) goto done;
-    if (n < 0 || n > PY_SSIZE_T_MAX - LANES || clusters < 1 || clusters > INT32_MAX ||
+    if (n < 0 || n > PY_SSIZE_T_MAX - LANES || clusters < 1 || clusters > UINT32_MAX / LANES ||
         out.len % (LANES * clusters) != 0 || out.len / (LANES * clusters) != (n + LANES - 1) / LANES) {
         PyErr_SetString(PyExc_ValueError, "draw: out has other sizes than n and clusters say");
         goto done;
     }
-    rows = malloc((size_t)clusters * LANES);
-    if (rows == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
     Py_BEGIN_ALLOW_THREADS
-    exceeded = entries->draw(seed, first, n, clusters, rows, out.buf);
+    exceeded = entries->draw(seed, first, n, clusters, out.buf);
     Py_END_ALLOW_THREADS
 done:
-    free(rows);
     PyBuffer_Release(&out);
     return exceeded < 0 ? NULL : PyBool_FromLong(exceeded);
 }
@@ -221,7 +49,6 @@ static void free_steps(struct steps *s) {
     free(s->begin);
     free(s->units);
     free(s->answers);
-    free(s->losses);
     for (int i = 0; i < 3; i++) PyBuffer_Release(&s->held[i]);
     free(s);
 }
@@ -237,15 +64,16 @@ static void *copied(const Py_buffer *from) {
     return to;
 }
 
-/* Whether every index lies within its array; and how many answers each cluster has, and their loss. */
+/* Whether every index lies within its array; and how many answers each cluster has. */
 static int examine_steps(struct steps *s) {
     if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
     for (int64_t step = 0; step < s->steps; step++)
         if (s->begin[step] > s->begin[step + 1]) return 0;
+    s->single = 1;
     for (int64_t i = 0; i < s->entries; i++) {
         if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
+        s->single &= s->answers[s->cluster[i]] == 0 && s->count[i] > 0;
         s->answers[s->cluster[i]] += s->count[i];
-        s->losses[s->cluster[i]] += s->loss[i];
     }
     return 1;
 }
@@ -258,16 +86,16 @@ static int holds(const Py_buffer *buffer, int64_t numbers, size_t size) {
     return 0;
 }
 
-PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, whole, nothing) -> capsule\n\n"
+PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, nothing) -> capsule\n\n"
     "A table as the other functions take it: begin (int64) has one number more than there are steps, cluster (int32),\n"
     "count and loss (double) one for each entry, units (double) one for each cluster.");
 
 static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_buffer begin, cluster, count, loss, units;
-    int dense, whole;
+    int dense;
     double nothing;
     PyObject *capsule = NULL;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*iid", &begin, &cluster, &count, &loss, &units, &dense, &whole, &nothing))
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*id", &begin, &cluster, &count, &loss, &units, &dense, &nothing))
         return NULL;
     int64_t entries = cluster.len / 4, n = begin.len / 8 - 1, clusters = units.len / 8;
     struct steps *s = NULL;
@@ -276,12 +104,12 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     } else if (holds(&begin, n + 1, 8) && holds(&cluster, entries, 4) && holds(&units, clusters, 8) &&
                holds(&count, entries, 8) && holds(&loss, entries, 8)) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
-            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
+            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense,
                                 .begin = copied(&begin), .held = {cluster, count, loss},
                                 .cluster = cluster.buf, .count = count.buf, .loss = loss.buf, .units = copied(&units),
-                                .answers = calloc((size_t)clusters, sizeof(double)), .losses = calloc((size_t)clusters, sizeof(double))};
+                                .answers = calloc((size_t)clusters, sizeof(double))};
         }
-        if (s == NULL || !s->begin || !s->units || !s->answers || !s->losses) PyErr_NoMemory();
+        if (s == NULL || !s->begin || !s->units || !s->answers) PyErr_NoMemory();
         else if (!examine_steps(s)) PyErr_SetString(PyExc_ValueError, "steps: an index is out of range");
         else capsule = PyCapsule_New(s, STEPS, destroy_steps);
     }
@@ -443,114 +271,7 @@ static PyObject *oracle(PyObject *Py_UNUSED(module), PyObject *args) {
     return close_call(&c);
 }
 
-/* Take the arrays of a node from its tuple and check how long they are; `held` is where they are held. */
-static int take_rows(struct node *node, const struct program *p, PyObject *described, Py_buffer **held) {
-    const char *length = LENGTHS[node->kind];
-    int64_t r = p->replicates, c = p->clusters;
-    if (PyTuple_Size(described) != NODE_HEAD + (Py_ssize_t)strlen(length)) {
-        PyErr_Format(PyExc_ValueError, "a node of %zd arrays, expected %zu", PyTuple_Size(described) - NODE_HEAD, strlen(length));
-        return 0;
-    }
-    for (int i = 0; length[i]; i++) {
-        PyObject *array = PyTuple_GetItem(described, NODE_HEAD + i);
-        if (array == Py_None && length[i] == 'o') continue;
-        if (PyObject_GetBuffer(array, *held, PyBUF_SIMPLE) < 0) return 0;
-        Py_buffer *taken = (*held)++;
-        int64_t pairs = taken->len / 16, expected = length[i] == 'c' ? c : length[i] == 'x' ? c * r : r;
-        if (length[i] == 's') expected = node->s->steps;
-        if (length[i] == 't') expected = 2 * pairs;
-        if (!holds(taken, expected, 8)) return 0;
-        node->row[i] = taken->buf;
-        if (length[i] == 't') node->levels = (struct levels){node->row[LEVELS], taken->buf, node->row[i] + pairs, pairs};
-    }
-    return 1;
-}
-
-/* Whether a node is made of nodes before it, and leads itself or follows a line of the same table. */
-static int follows(const struct program *p, const struct node *node) {
-    int64_t before = p->nodes, lines = 1;
-    int made_of = node->kind == APART || (node->kind == AREA && node->row[LIFT]);
-    if (node->a < 0 || node->b < 0 || node->a > before - made_of || node->b > before - made_of) return 0;
-    if (node->kind != AREA || node->leader == before) return 1;
-    if (node->leader < 0 || node->leader > before) return 0;
-    for (int64_t i = node->leader; i < before; i++) lines += p->node[i].kind == AREA && p->node[i].leader == node->leader;
-    const struct node *leader = p->node + node->leader;
-    return leader->kind == AREA && leader->leader == node->leader && leader->s == node->s && lines <= MOST_LINES;
-}
-
-static int take_node(struct program *p, PyObject *described, Py_buffer **held) {
-    struct node *node = p->node + p->nodes;
-    PyObject *table, *head = PyTuple_Check(described) ? PyTuple_GetSlice(described, 0, NODE_HEAD) : NULL;
-    if (head == NULL) {
-        PyErr_SetString(PyExc_TypeError, "a node, expected a tuple");
-        return 0;
-    }
-    int taken = PyArg_ParseTuple(head, "iiLLLO", &node->kind, &node->selective, &node->a, &node->b, &node->leader, &table);
-    Py_DECREF(head);
-    if (!taken) return 0;
-    int of_table = node->kind == AREA || node->kind == ORACLE;
-    if (of_table && (node->s = PyCapsule_GetPointer(table, STEPS)) == NULL) return 0;
-    if (node->kind < 0 || node->kind >= KINDS || (of_table && node->s->clusters != p->clusters)) {
-        PyErr_SetString(PyExc_ValueError, "a node, expected one of these clusters and of a kind that there is");
-        return 0;
-    }
-    if (!take_rows(node, p, described, held)) return 0;
-    if (!follows(p, node)) {
-        PyErr_SetString(PyExc_ValueError, "a node, expected after those that it is made of");
-        return 0;
-    }
-    node->selective = node->selective != 0;
-    node->made = p->made;
-    p->made += of_table;
-    p->nodes++;
-    return 1;
-}
-
-/* How many vectors a program takes: sums over what clusters hold with their means; and beside them what is kept of the
- * steps of a table, or the influences of some clusters and their sums.
- */
-static int64_t room_for(const struct program *p) {
-    int64_t most = p->nodes * (TILE + 2);
-    for (int64_t i = 0; i < p->nodes; i++) {
-        int64_t steps = p->node[i].s ? p->node[i].s->steps : 0, kept = steps * MOST_LINES;
-        if (kept > MOST_KEPT) kept = kept / STRETCH > MOST_KEPT ? kept / STRETCH : MOST_KEPT;
-        if (2 * (steps + kept) > most) most = 2 * (steps + kept);
-    }
-    return p->made * (p->clusters + 1) + most;
-}
-
-PyDoc_STRVAR(influences_doc, "influences(..., 0, squares, out, nodes)\n\n"
-    "The sums of the squares of influences, squares[node][replicate], and the last ones themselves, out[cluster]\n"
-    "[replicate], if they are to be written at all. A node is a tuple: its kind, whether it is selective, the two nodes it\n"
-    "is made of, the one whose points it shares, its table or None, and its arrays (None where one may be missing).");
-
-static PyObject *influences(PyObject *Py_UNUSED(module), PyObject *args) {
-    struct call c = {0};
-    Py_ssize_t last = PyTuple_Size(args) - 1;
-    PyObject *nodes = last < 0 ? NULL : PyTuple_GetItem(args, last), *rest = PyTuple_GetSlice(args, 0, last < 0 ? 0 : last);
-    Py_ssize_t n = nodes && PyList_Check(nodes) ? PyList_Size(nodes) : 0;
-    Py_buffer *buffers = calloc((size_t)n * MOST_ROWS + 1, sizeof *buffers), *held = buffers;
-    struct program p = {.node = calloc((size_t)n + 1, sizeof *p.node)};
-    double *vectors;
-    void *scratch = NULL;
-    if (buffers == NULL || p.node == NULL) PyErr_NoMemory();
-    if (rest && buffers && p.node && open_call(&c, rest, 0, 2)) {
-        p.clusters = c.clusters, p.replicates = c.replicates, p.squares = at(&c, 0), p.out = if_any(&c, 1);
-        int taken = sized(&c, 0, n * p.replicates) && sized(&c, 1, p.out ? p.clusters * p.replicates : 0);
-        for (Py_ssize_t i = 0; taken && i < n; i++) taken = take_node(&p, PyList_GetItem(nodes, i), &held);
-        if (taken && (scratch = memory(room_for(&p), &vectors)) != NULL) {
-            int status;
-            OTHERS_RUN(status = c.entries->influences(&p, c.tiles, vectors))
-            c.done = fits(status);
-        }
-    }
-    free(scratch);
-    while (held > buffers) PyBuffer_Release(--held);
-    free(buffers);
-    free(p.node);
-    Py_XDECREF(rest);
-    return close_call(&c);
-}
+#include "_nodes.h"
 
 PyDoc_STRVAR(sets_doc, "sets() -> tuple of str\n\n"
     "The instruction sets this processor has, the widest last; their numbers are their positions.");

@@ -20,7 +20,6 @@ def steps(
     loss: Floats,
     units: Floats,
     dense: bool,
-    whole: bool,
     nothing: float,
     /,
 ) -> Steps: ...

@@ -96,15 +96,6 @@ static inline void OF(add)(const struct steps *s, const uint8_t *lanes, int64_t 
     }
 }
 
-/* Take the entries of one step away again, which is exact for whole numbers. */
-static inline void OF(subtract)(const struct steps *s, const uint8_t *lanes, int64_t step, vec *count, vec *loss) {
-    for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
-        vec drawn = OF(weight)(lanes, s->cluster[i]);
-        *loss -= drawn * s->loss[i];
-        *count -= drawn * s->count[i];
-    }
-}
-
 /* One plateau on. The line is flat from coverage 0 to the first point a replicate holds, whose height counts twice. */
 static inline at OF(next)(const struct steps *s, const uint8_t *lanes, int64_t step, at from) {
     const vec zero = {0};
@@ -223,11 +214,14 @@ static inline int64_t OF(ask)(asked *a, int64_t open, int64_t step, int64_t leng
         mask here = (need > start) & (need <= stop), place = {0};
         double count[WIDE], loss[WIDE];
         if (!OF(any)(need > stop)) open = question + 1;
-        for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
-        place &= here; /* where it is not, any place will do */
-        for (int64_t lane = 0; lane < WIDE; lane++) {
-            count[lane] = counts[place[lane]][lane];
-            loss[lane] = losses[place[lane]][lane];
+        if (length == 1) OF(store)(count, counts[0]), OF(store)(loss, losses[0]);
+        else {
+            for (int64_t i = 0; i < length; i++) place -= counts[i] < need;
+            place &= here; /* where it is not, any place will do */
+            for (int64_t lane = 0; lane < WIDE; lane++) {
+                count[lane] = counts[place[lane]][lane];
+                loss[lane] = losses[place[lane]][lane];
+            }
         }
         a->place[question] = OF(where)(here, (double)step + __builtin_convertvector(place, vec), a->place[question]);
         a->count[question] = OF(where)(here, OF(load)(count), a->count[question]);
@@ -273,7 +267,8 @@ static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t chunk
             vec count = OF(load)(from), loss = OF(load)(from + LANES), start = step ? count : count - INFINITY;
             if (!OF(any)(a.need[open] <= OF(load)(from + width))) continue;
             int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
-            for (int64_t i = 0; i < length; i++) {
+            if (chunk == 1) counts[0] = OF(load)(from + width), losses[0] = OF(load)(from + width + LANES); /* is known */
+            for (int64_t i = 0; chunk > 1 && i < length; i++) {
                 OF(add)(s, lanes, step + i, &count, &loss);
                 counts[i] = count, losses[i] = loss;
             }
@@ -299,7 +294,8 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk,
             if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
             length = step + chunk < s->steps ? chunk : s->steps - step;
             path[0] = OF(load_at)(from);
-            for (int64_t i = 0; i < length; i++) path[i + 1] = OF(next)(s, lanes, step + i, path[i]);
+            if (chunk == 1) path[1] = OF(load_at)(from + 5 * LANES);
+            else for (int64_t i = 0; i < length; i++) path[i + 1] = OF(next)(s, lanes, step + i, path[i]);
             if (step == 0) path[0].loss = (vec){0}; /* before everything, a sum of nothing */
             for (int64_t lane = 0; lane < used; lane++)
                 for (int64_t i = 1; OF(answered)(&q, lane, path[length].count[lane]);) {
@@ -313,14 +309,6 @@ static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t chunk,
     }
 }
 
-/* Whether the replicates answer fewer units than the tables that are looked up have entries. */
-static int OF(within)(const struct steps *s, const uint8_t *lanes, const struct levels *v) {
-    vec answered = {0};
-    for (int64_t cluster = 0; cluster < s->clusters; cluster++)
-        answered += OF(weight)(lanes, (int32_t)cluster) * s->answers[cluster];
-    return !OF(any)(answered >= (double)v->length);
-}
-
 /* The oracle order: sums of its risks, twice its generalized area, the lowest loss held, all losses. out[4][replicate].
  * -1 if a table is too short.
  */
@@ -330,11 +318,11 @@ static int OF(oracle)(const struct steps *s, const uint8_t *tiles, int64_t repli
     const double *level = v->loss, *harmonic = v->harmonic;
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        if (!OF(within)(s, lanes, v)) return -1;
         vec count = zero, loss = zero + s->nothing, risks = zero, area = zero, lowest = zero + (s->steps ? level[0] : 0);
         for (int64_t step = 0; step < s->steps; step++) {
             vec k = count, total = step ? loss : zero, rise;
             OF(add)(s, lanes, step, &count, &loss);
+            if (OF(any)(count >= (double)v->length)) return -1;
             vec width = count - k;
             lowest = OF(where)((k == zero) & (count > zero), zero + level[step], lowest);
             for (int lane = 0; lane < WIDE; lane++)
@@ -356,7 +344,7 @@ static int OF(oracle)(const struct steps *s, const uint8_t *tiles, int64_t repli
 #undef mask
 #undef at
 #undef search
-#undef ends
-#undef stretch
+#undef edge
 #undef sheaf
+#undef walk
 #undef EACH_GROUP

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 LANES = 16
+_MOST_CLUSTERS = (2**32 - 1) // LANES  # places in a block are numbers of 32 bits
 MISSING: str | None = None  # why there is no kernel
-_INTERFACE = 4  # must equal INTERFACE in _kernel.c
+_INTERFACE = 5  # must equal INTERFACE in _kernel.c
 
 try:
     import demur.inference.engines._kernel as _kernel  # noqa: PLR0402  (`from` does not tell missing from broken)
@@ -35,8 +36,10 @@ class Kernel:
     def draw(self, seed: int, replicates: range, clusters: int) -> NDArray[np.uint8] | None:
         """How often each cluster occurs in each replicate, by block, cluster and lane; None if a count exceeds 255.
 
-        Lanes after the last replicate are 0.
+        Lanes after the last replicate are 0. None as well for more clusters than a block has places for.
         """
+        if clusters > _MOST_CLUSTERS:
+            return None
         drawn = np.empty((-(-len(replicates) // LANES), clusters, LANES), np.uint8)
         exceeded = _kernel.draw(self.number, seed, replicates.start, len(replicates), clusters, drawn)
         return None if exceeded else drawn

@@ -14,7 +14,7 @@ from demur.inference.engines import _kernel
 from demur.inference.engines.kernel import LANES, Kernel
 from demur.inference.engines.nodes import Nodes, batches, in_order
 from demur.quantities.numpy_sweep import Curves
-from demur.quantities.slopes import Influence, OfSweep, harmonic_tables
+from demur.quantities.slopes import Influence, OfSweep, harmonic_tables, scaled_squares
 from demur.quantities.sweep import Oracle
 from demur.quantities.table import Entries, Table
 from demur.types import Floats, Indices
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 _LARGEST = 255
 _STATES = 5  # the kernel's numbers of a replicate at a plateau: answers, their loss, two areas, mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 32, 64
+_SHARED = 8  # clusters to a plateau
 _REACHED, _RISKS, _POINTS = 3, 2, 9  # how many numbers of a plateau each search returns
 _NONE = np.zeros(0)
-_ROOM = 4096  # spare length, for replicates with a few more answers
+_ROOM = 64  # spare length beside an eighth, for replicates with more answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +49,14 @@ class Prepared:
             for array in (cluster, entries.count, entries.loss):  # the kernel reads them without a copy
                 array.flags.writeable = False
             arrays = begin, cluster, entries.count, entries.loss, table.cluster_units
-            steps = _kernel.steps(*arrays, entries.dense, table.whole, nothing)
+            steps = _kernel.steps(*arrays, entries.dense, nothing)
             self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
         return self._steps[id(entries)][1]
 
     def drawn(self, seed: int, replicates: range, clusters: int) -> Tiles | None:
         """Random weights of the clusters in each replicate; None if one exceeds a byte."""
         drawn = self.kernel.draw(seed, replicates, clusters)
-        return None if drawn is None else Tiles(self, drawn, len(replicates))
+        return None if drawn is None else Tiles(self, drawn, len(replicates), clusters)
 
     def packed(self, rows: Floats) -> Tiles | None:
         """Given weights, one row per replicate, as tiles; None if one is not a whole number from 0 to 255."""
@@ -69,17 +70,21 @@ class Prepared:
     def harmonic_tables(self, most: float) -> Floats:
         """Harmonic numbers and trigamma function for the whole numbers up to at least this one."""
         if not self._tables or self._tables[-1].shape[1] <= most:
-            self._tables.append(harmonic_tables(int(most * 1.03125) + _ROOM))
+            self._tables.append(harmonic_tables(int(most * 1.125) + _ROOM))
         return self._tables[-1]
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """How often each cluster occurs in each replicate, as bytes by block of 16 replicates, cluster and lane."""
+    """How often each cluster occurs in each replicate, as bytes by block of 16 replicates, cluster and lane.
+
+    `size` is how many clusters every replicate has, if that is known.
+    """
 
     prepared: Prepared
     bytes: NDArray[np.uint8]
     replicates: int
+    size: int | None = None
 
     @cached_property
     def columns(self) -> Floats:
@@ -141,7 +146,12 @@ class KernelSweep:
 
     @property
     def _chunk(self) -> int:
-        """Number of plateaus between stored states; a search for a point goes through so many again."""
+        """Number of plateaus between stored states; a search for a point goes through so many again.
+
+        Where many clusters share a plateau, the state of each is stored: that is less than adding them up again.
+        """
+        if len(self.table.plateaus.count) >= _SHARED * self._plateaus:
+            return 1
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
     def steps(self, entries: Entries) -> Steps:
@@ -208,6 +218,8 @@ class KernelSweep:
 
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of each replicate of a whole number per cluster."""
+        if self.tiles.size is not None and (by_cluster == by_cluster[0]).all():
+            return np.full(self.tiles.replicates, self.tiles.size * float(by_cluster[0]))
         sums = np.empty(self.tiles.replicates)
         self._call(_kernel.sums, None, 0, in_order(by_cluster), sums)
         return sums
@@ -230,22 +242,19 @@ class KernelSweep:
         self._call(_kernel.find, self.table.plateaus, self._chunk, self._swept, in_order(needs), scales, values)
         return values
 
-    def influence(self, described: OfSweep) -> Floats:
-        """The influences of the clusters (rows) in each replicate (columns)."""
-        influence, nodes = np.empty((self.table.clusters, self.tiles.replicates)), Nodes()
+    def numerators(self, described: OfSweep) -> Floats:
+        """The numerators of influences of the clusters (rows) in each replicate (columns)."""
+        numerators, nodes = np.empty((self.table.clusters, self.tiles.replicates)), Nodes()
         nodes.add(described)
-        self._evaluate(nodes, influence)
-        return influence
+        self._call(_kernel.influences, None, 0, _NONE, numerators, nodes.asking(()))
+        return numerators
 
     def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
         """Sums of squared influences over the clusters of each replicate."""
-        groups, squares = batches(influences, self.table.clusters), dict[int, Floats]()
-        for nodes in groups:
-            squares |= zip(nodes.index, self._evaluate(nodes, _NONE), strict=True)
-        return [squares[id(influence)] for influence in influences]
-
-    def _evaluate(self, nodes: Nodes, influence: Floats) -> Floats:
-        """Sums of squares of all nodes. Fills `influence` with the influences of the last node, unless it is empty."""
-        squares = np.empty((len(nodes.arguments), self.tiles.replicates))
-        self._call(_kernel.influences, None, 0, squares, influence, nodes.arguments)
-        return squares
+        squares, wanted = dict[int, Floats](), {id(influence) for influence in influences}
+        for nodes in batches(influences, self.table.clusters):
+            places = {nodes.index[key]: key for key in nodes.index.keys() & wanted}
+            sums = np.empty((len(places), self.tiles.replicates))
+            self._call(_kernel.influences, None, 0, sums, _NONE, nodes.asking(places))
+            squares |= zip((places[place] for place in sorted(places)), sums, strict=True)
+        return [scaled_squares(squares[id(influence)], influence) for influence in influences]
