@@ -18,6 +18,7 @@ struct OF(sheaf) {
     int64_t begun; /* from this step on every replicate has answers */
     vec start, units, by_count[MOST_LINES], by_loss[MOST_LINES];
     ends e[MOST_LINES];
+    struct node *node[MOST_LINES];
 };
 #define sheaf struct OF(sheaf)
 
@@ -148,16 +149,42 @@ static void OF(sum_back)(const struct steps *s, const uint8_t *lanes, sheaf *h, 
     }
 }
 
+/* Add what some entries of a step are worth to the sums of their clusters, which begin with the cluster `from`. */
+static inline void OF(add_worth)(const struct steps *s, int64_t i, int64_t stop, const vec *worth, vec *sums, int64_t from) {
+    vec each = worth[0], loss = worth[1];
+    for (; i < stop; i++) {
+        vec *to = sums + (s->cluster[i] - from);
+        if (s->dense) *to = *to + s->count[i] * each + s->loss[i] * loss; /* two sums, as of two matrices */
+        else *to += each * s->count[i] + loss * s->loss[i];
+    }
+}
+
 /* From what counts and losses up to some steps are worth, worth[step][2], to sums over what a cluster holds. */
 static inline void OF(spread)(const struct steps *s, int64_t first, int64_t size, const vec *worth, vec *influence) {
-    for (int64_t step = first; step < first + size; step++, worth += 2) {
-        vec each = worth[0], loss = worth[1];
-        for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
-            vec *to = influence + s->cluster[i];
-            if (s->dense) *to = *to + s->count[i] * each + s->loss[i] * loss; /* two sums, as of two matrices */
-            else *to += each * s->count[i] + loss * s->loss[i];
-        }
+    for (int64_t step = first; step < first + size; step++, worth += 2)
+        OF(add_worth)(s, s->begin[step], s->begin[step + 1], worth, influence, 0);
+}
+
+/* The same over what the clusters from `from` to `end` hold. They follow the last ones: `next` of each step is their first
+ * entry, and then the one after them.
+ */
+static void OF(spread_window)(const struct node *node, int64_t from, int64_t end, vec *sums) {
+    const struct steps *s = node->s;
+    const vec *worth = node->worth;
+    memset(sums, 0, sizeof(vec) * (size_t)(end - from));
+    for (int64_t step = 0; step < node->along; step++, worth += 2) {
+        int64_t i = node->next[step], stop = i;
+        while (stop < s->begin[step + 1] && s->cluster[stop] < end) stop++;
+        OF(add_worth)(s, i, stop, worth, sums, from);
+        node->next[step] = stop;
     }
+}
+
+/* Where a node keeps what its steps are worth, until its sums over what some clusters hold are made. */
+static void OF(keep)(struct node *node, vec *worth, int64_t along, vec **room) {
+    node->worth = worth, node->along = along, node->next = (int64_t *)*room;
+    memcpy(node->next, node->s->begin, sizeof(int64_t) * (size_t)node->s->steps);
+    *room += node->s->steps;
 }
 
 /* From the first step on: sums over what the clusters hold. What counts and losses are worth after each stretch of steps
@@ -207,21 +234,21 @@ static int OF(sheaf_of)(const struct program *p, int64_t leader, int64_t first, 
         if (node->kind != AREA || node->leader != leader) continue;
         ends *e = h->e + h->lines;
         if (OF(ends_of)(node->s, node, first, n, e) < 0) return -1;
+        h->node[h->lines] = p->node + i;
         if (node->selective) h->begun = e->from, h->start = e->row[START];
         h->units = e->row[UNITS];
         h->selective[h->lines] = node->selective;
         h->some[node->selective] = 1;
         h->by_count[h->lines] = h->by_loss[h->lines] = (vec){0};
-        made[h->lines++] = sums + node->made * p->clusters;
+        made[h->lines++] = sums + node->made * p->window;
     }
     return 0;
 }
 
-/* Influences on the summed risks of the oracle order, and their mean over the clusters that are drawn: see influence.py.
- * -1 if a table is too short.
+/* What counts and losses up to each level are worth to the summed risks of the oracle order, worth[step][2]: see
+ * influence.py. -1 if a table is too short.
  */
-static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64_t first, int64_t n, vec *influence,
-                            vec *mean, vec *room) {
+static int OF(oracle_worth)(const struct node *node, const uint8_t *lanes, vec *worth) {
     const vec zero = {0};
     const struct steps *s = node->s;
     const double *level = node->levels.loss, *harmonic = node->levels.harmonic, *trigamma = node->levels.trigamma;
@@ -229,12 +256,12 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
     vec count = zero, loss = zero + s->nothing;
     for (int64_t step = 0; step < s->steps; step++) {
         OF(add)(s, lanes, step, &count, &loss);
-        room[2 * step] = count;
-        room[2 * step + 1] = loss;
+        worth[2 * step] = count;
+        worth[2 * step + 1] = loss;
     }
     vec by_count = zero, by_loss = zero, next_below = zero, next_rise = zero;
     for (int64_t step = s->steps - 1; step >= 0; step--) {
-        vec here = room[2 * step], before = step ? room[2 * step - 2] : zero, total = step ? room[2 * step - 1] : zero;
+        vec here = worth[2 * step], before = step ? worth[2 * step - 2] : zero, total = step ? worth[2 * step - 1] : zero;
         vec rise, slow;
         for (int lane = 0; lane < WIDE; lane++) {
             rise[lane] = harmonic[(int64_t)here[lane]] - harmonic[(int64_t)before[lane]];
@@ -246,25 +273,64 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
             lost = next_rise;
         } else {
             vec answered = OF(where)(here > zero + 1.0, here, zero + 1.0);
-            each += room[2 * step + 1] / (2.0 * (answered * answered));
+            each += worth[2 * step + 1] / (2.0 * (answered * answered));
             lost = zero - 1.0 / (2.0 * answered);
         }
         by_count += each;
         by_loss += lost;
         next_below = below;
         next_rise = rise;
-        room[2 * step] = by_count;
-        room[2 * step + 1] = by_loss;
+        worth[2 * step] = by_count;
+        worth[2 * step + 1] = by_loss;
     }
-    memset(influence, 0, sizeof(vec) * (size_t)s->clusters);
-    OF(spread)(s, 0, s->steps, room, influence);
-    vec by_units = OF(load_some)(node->row[RISKS_BY_UNITS] + first, n), part = -zero, total = zero;
-    vec scale = OF(load_some)(node->row[RISKS_SCALE] + first, n);
-    for (int64_t cluster = 0; cluster < s->clusters; cluster++) {
-        if (cluster % CLUSTER_BLOCK == 0) total += part, part = -zero; /* -0.0, as the first term may be */
-        influence[cluster] = (influence[cluster] + by_units * s->units[cluster]) / scale;
-        part += OF(weight)(lanes, (int32_t)cluster) * influence[cluster];
+    return 0;
+}
+
+/* Influences on the summed risks from the sums over what some clusters hold, in place; `part` and `total` are sums of them
+ * over the clusters that are drawn.
+ */
+static void OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64_t first, int64_t n, int64_t from,
+                             int64_t end, vec *sums, vec *part, vec *total) {
+    const vec zero = {0};
+    vec by_units = OF(load_some)(node->row[RISKS_BY_UNITS] + first, n), scale = OF(load_some)(node->row[RISKS_SCALE] + first, n);
+    for (int64_t cluster = from; cluster < end; cluster++) {
+        vec *influence = sums + (cluster - from);
+        if (cluster % CLUSTER_BLOCK == 0) *total += *part, *part = -zero; /* -0.0, as the first term may be */
+        *influence = (*influence + by_units * node->s->units[cluster]) / scale;
+        *part += OF(weight)(lanes, (int32_t)cluster) * *influence;
     }
+}
+
+/* Sums over what the clusters from `from` to `end` hold, of all nodes that need them. */
+static void OF(fill)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, int64_t from, int64_t end,
+                     vec *made) {
+    vec part, total;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const struct node *node = p->node + i;
+        vec *sums = made + node->made * p->window;
+        if (node->kind != AREA && node->kind != ORACLE) continue;
+        OF(spread_window)(node, from, end, sums);
+        part = total = (vec){0};
+        if (node->kind == ORACLE) OF(oracle_risks)(node, lanes, first, n, from, end, sums, &part, &total);
+    }
+}
+
+/* The mean of the influences on the summed risks over the clusters that are drawn. Where all clusters are one window, `sums`
+ * are then the influences. -1 if a table is too short.
+ */
+static int OF(oracle_mean)(const struct program *p, struct node *node, const uint8_t *lanes, int64_t first, int64_t n,
+                           vec *sums, vec *mean, vec **room) {
+    const struct steps *s = node->s;
+    vec part = -(vec){0}, total = {0}, *worth = *room;
+    if (OF(oracle_worth)(node, lanes, worth) < 0) return -1;
+    *room += 2 * s->steps;
+    OF(keep)(node, worth, s->steps, room);
+    for (int64_t from = 0; from < p->clusters; from += p->window) {
+        int64_t end = p->clusters - from < p->window ? p->clusters : from + p->window;
+        OF(spread_window)(node, from, end, sums);
+        OF(oracle_risks)(node, lanes, first, n, from, end, sums, &part, &total);
+    }
+    memcpy(node->next, s->begin, sizeof(int64_t) * (size_t)s->steps);
     *mean = (total + part) / OF(load_some)(node->row[DRAWN] + first, n);
     return 0;
 }
@@ -275,7 +341,7 @@ static inline void OF(evaluate)(const struct program *p, int64_t i, int64_t from
     const struct node *node = p->node + i;
     const vec one = (vec){0} + 1.0, *a = values + node->a * TILE, *b = values + node->b * TILE;
     vec *to = values + i * TILE;
-    made += node->made * p->clusters + from;
+    made += node->made * p->window + from % p->window;
     if (node->kind == BY_CLUSTER) {
         for (int64_t c = 0; c < size; c++) to[c] = (vec){0} + node->row[0][from + c];
     } else if (node->kind == GIVEN) {
@@ -298,18 +364,20 @@ static inline void OF(evaluate)(const struct program *p, int64_t i, int64_t from
     }
 }
 
-/* The sums of squares of all nodes, a cluster drawn twice counted twice; and the last influences, if they are asked for. */
-static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, const vec *made,
-                            const vec *mean, vec *room) {
+/* Sums of squares of all nodes over the clusters from `from` to `end`, a cluster drawn twice counted twice, added to those
+ * of the clusters before; and the last influences, if they are asked for. room: values, part[node], total[node].
+ */
+static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, int64_t from,
+                            int64_t end, const vec *made, const vec *mean, vec *room) {
     const vec zero = {0};
     vec *values = room, *part = values + p->nodes * TILE, *total = part + p->nodes, drawn[TILE];
-    for (int64_t i = 0; i < p->nodes; i++) total[i] = part[i] = zero;
-    for (int64_t from = 0; from < p->clusters; from += TILE) {
-        int64_t size = p->clusters - from < TILE ? p->clusters - from : TILE;
+    for (; from < end; from += TILE) {
+        int64_t size = end - from < TILE ? end - from : TILE;
         for (int64_t c = 0; c < size; c++) drawn[c] = OF(weight)(lanes, (int32_t)(from + c));
         for (int64_t i = 0; i < p->nodes; i++) {
             const vec *value = values + i * TILE;
             OF(evaluate)(p, i, from, size, first, n, made, mean, values);
+            if (from == 0) total[i] = part[i] = zero;
             if (from % CLUSTER_BLOCK == 0) total[i] += part[i], part[i] = zero;
             if (p->node[i].kind == BY_CLUSTER) continue;
             vec sum = part[i];
@@ -319,27 +387,49 @@ static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64
                 OF(store_some)(p->out + (from + c) * p->replicates + first, value[c], n);
         }
     }
-    for (int64_t i = 0; i < p->nodes; i++) OF(store_some)(p->squares + i * p->replicates + first, total[i] + part[i], n);
+    for (int64_t i = 0; end == p->clusters && i < p->nodes; i++)
+        OF(store_some)(p->squares + i * p->replicates + first, total[i] + part[i], n);
+}
+
+/* The lines that a node leads: their sums over what all clusters hold or, if there are more clusters than are looked at
+ * together, what the steps are worth to them. -1 if a place is none of the table.
+ */
+static int OF(lines)(const struct program *p, int64_t leader, const uint8_t *lanes, int64_t first, int64_t n, vec *made,
+                     vec **kept, vec *room) {
+    const struct steps *s = p->node[leader].s;
+    vec *sums[MOST_LINES], *worth = *kept;
+    sheaf h;
+    if (OF(sheaf_of)(p, leader, first, n, &h, sums, made) < 0) return -1;
+    if (p->window == p->clusters) {
+        OF(areas)(s, lanes, &h, sums, room);
+        return 0;
+    }
+    *kept += 2 * h.lines * s->steps;
+    OF(sum_back)(s, lanes, &h, room, worth, 1);
+    for (int line = 0; line < h.lines; line++) OF(keep)(h.node[line], worth + 2 * line * s->steps, h.e[line].steps, kept);
+    return 0;
 }
 
 /* All that a program asks for. `scratch` holds as many vectors as `room_for` in _kernel.c says. -1 if a place or a count is
  * beyond a table.
  */
 static int OF(influences)(const struct program *p, const uint8_t *tiles, double *scratch) {
-    vec *made = (vec *)scratch, *mean = made + p->made * p->clusters, *room = mean + p->made;
+    vec *made = (vec *)scratch, *mean = made + p->made * p->window, *room = mean + p->made;
     EACH_GROUP(p->replicates) {
         const uint8_t *lanes = tiles + block * p->clusters * LANES + lane0;
+        vec *kept = room + p->room;
         for (int64_t i = 0; i < p->nodes; i++) {
-            const struct node *node = p->node + i;
-            vec *to = made + node->made * p->clusters, *line[MOST_LINES];
-            sheaf h;
-            if (node->kind == AREA && node->leader == i) {
-                if (OF(sheaf_of)(p, i, first, n, &h, line, made) < 0) return -1;
-                OF(areas)(node->s, lanes, &h, line, room);
-            } else if (node->kind == ORACLE && OF(oracle_risks)(node, lanes, first, n, to, mean + node->made, room) < 0)
+            struct node *node = p->node + i;
+            vec *sums = made + node->made * p->window;
+            if (node->kind == AREA && node->leader == i && OF(lines)(p, i, lanes, first, n, made, &kept, room) < 0) return -1;
+            if (node->kind == ORACLE && OF(oracle_mean)(p, node, lanes, first, n, sums, mean + node->made, &kept) < 0)
                 return -1;
         }
-        OF(sum_squares)(p, lanes, first, n, made, mean, room);
+        for (int64_t from = 0; from < p->clusters; from += p->window) {
+            int64_t end = p->clusters - from < p->window ? p->clusters : from + p->window;
+            if (p->window < p->clusters) OF(fill)(p, lanes, first, n, from, end, made);
+            OF(sum_squares)(p, lanes, first, n, from, end, made, mean, room);
+        }
     }
     return 0;
 }

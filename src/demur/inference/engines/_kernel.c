@@ -24,6 +24,7 @@
 #define STRETCH 32 /* steps of them at a time */
 #define MOST_KEPT 32768 /* steps of all of them, of which everything is kept */
 #define TILE 32 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
+#define WINDOW 8192 /* clusters whose sums are held together where there are many: a multiple of CLUSTER_BLOCK */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
 /* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
@@ -71,13 +72,15 @@ struct node {
     const struct steps *s;
     const double *row[MOST_ROWS];
     struct levels levels;
+    void *worth; /* what counts and losses up to each step are worth, for so many steps as it goes along */
+    int64_t along, *next; /* and the entries of each step that come next */
 };
 
 /* Nodes, so many of which need sums over what clusters hold: squares[node][replicate], and out[cluster][replicate] for the
- * last one, or NULL.
+ * last one, or NULL. A `window` is so many clusters as are held together; `room` is for what is needed once.
  */
 struct program {
-    int64_t nodes, clusters, replicates, made;
+    int64_t nodes, clusters, replicates, made, window, room;
     struct node *node;
     double *squares, *out;
 };
@@ -506,17 +509,21 @@ static int take_node(struct program *p, PyObject *described, Py_buffer **held) {
     return 1;
 }
 
-/* How many vectors a program takes: sums over what clusters hold with their means; and beside them what is kept of the
- * steps of a table, or the influences of some clusters and their sums.
+/* How many vectors a program takes: sums over what the clusters of a window hold, with their means; beside them what is
+ * kept of the steps of a table, or the influences of some clusters and their sums; and for each node what its steps are
+ * worth, with their next entries. All clusters are one window where they are few, or the steps too many to be kept.
  */
-static int64_t room_for(const struct program *p) {
-    int64_t most = p->nodes * (TILE + 2);
+static int64_t room_for(struct program *p) {
+    int64_t most = p->nodes * (TILE + 2), worth = 0;
     for (int64_t i = 0; i < p->nodes; i++) {
         int64_t steps = p->node[i].s ? p->node[i].s->steps : 0, kept = steps * MOST_LINES;
         if (kept > MOST_KEPT) kept = kept / STRETCH > MOST_KEPT ? kept / STRETCH : MOST_KEPT;
         if (2 * (steps + kept) > most) most = 2 * (steps + kept);
+        worth += 3 * steps;
     }
-    return p->made * (p->clusters + 1) + most;
+    p->room = most;
+    p->window = p->clusters > 2 * WINDOW && worth <= 3 * MOST_KEPT ? WINDOW : p->clusters;
+    return p->made * (p->window + 1) + most + worth;
 }
 
 PyDoc_STRVAR(influences_doc, "influences(..., 0, squares, out, nodes)\n\n"
