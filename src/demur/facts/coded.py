@@ -93,8 +93,9 @@ def occurring(values: Any) -> NDArray[Any]:
 def positions(levels: NDArray[Any], values: Any) -> NDArray[Any]:
     """The index of each value among sorted levels, in the narrowest type that a coded array allows."""
     if not isinstance(values, Coded):
-        return np.searchsorted(levels, values)
-    return np.searchsorted(levels, values.levels).astype(np.min_scalar_type(len(levels)))[values.codes]
+        return np.asarray(np.searchsorted(levels, values))
+    index = np.searchsorted(levels, values.levels).astype(np.min_scalar_type(len(levels)))
+    return np.asarray(index[values.codes])
 
 
 def summed_by(index: NDArray[Any], factors: Sequence[NDArray[Any]], length: int) -> NDArray[Any]:
