@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import signal
+import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import fields, is_dataclass
 
@@ -210,6 +211,18 @@ def killed_once(task):
 
 
 @pytest.mark.slow
+def test_what_a_killed_coordinator_left_is_removed_days_later_and_nothing_else(data, tmp_path):
+    folder, expected = data
+    left, running, named = (tmp_path / f"demur-{name}" for name in ("0123456789abcdef", "fedcba9876543210", "results"))
+    for path, days in ((left, 4), (running, 2), (named, 400)):
+        path.mkdir()
+        (path / "0-units.npy").write_bytes(b"")
+        os.utime(path, (time.time() - days * 86_400,) * 2)
+    assert same_in_both(evaluated(folder, scratch=tmp_path).text) == expected
+    gc.collect()
+    assert sorted(tmp_path.iterdir()) == sorted([running, named])
+
+
 def test_a_site_whose_worker_died_is_named():
     with ProcessPoolExecutor(1) as one, ProcessPoolExecutor(1) as other, Sites({"bergen": one, "oslo": other}) as sites:
         tasks = [(Storage("", name), 1) for name in sites.names]

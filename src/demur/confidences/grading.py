@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import Confidence
 from demur.errors import UserError, check_kind, literal, unknown
+from demur.facts.coded import Coded
 from demur.facts.columns import Column, State, check_lengths, is_null, plain_values
 from demur.facts.frames import columns_of
 from demur.facts.ids import checked_ids
@@ -51,17 +52,19 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
         raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
     column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
     losses = losses_of(items, name)
+    # A summary may have tens of millions of entries, with few distinct losses, confidences and counts.
+    stored = Coded.of if items.count is not None else np.asarray
     return Graded(
         units=items.units,
-        loss=losses.numerators[answered],
-        confidence=column.values[answered],
+        loss=stored(losses.numerators[answered]),
+        confidence=stored(column.values[answered]),
         divisor=losses.divisor,
         abstained_nan=items.abstained_nan,
         loss_name=name,
         largest_loss=losses.largest,
         items=items,
         made_of=made_of,
-        count=None if items.count is None else items.count[answered].astype(np.int64),
+        count=None if items.count is None else stored(items.count[answered]),
         clusters=Clusters(ids=items.cluster_ids, units=items.cluster_sizes(), of_answer=items.cluster[answered]),
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -20,6 +22,9 @@ from demur.facts.items import Items, Source
 from demur.files.strict_json import fingerprint
 from demur.read.files import named_input
 from demur.summaries.file import read_summary
+
+_OWN = re.compile("demur-[0-9a-f]{16}")
+_STALE = 3 * 24 * 3600  # seconds without a new file, far longer than any pass takes
 
 
 def at_sites(entry: Any, options: Mapping[str, Any]) -> tuple[str | None, Items]:
@@ -44,9 +49,18 @@ def open_site(task: tuple[Storage, str, str | Path | None]) -> list[StoredPart]:
     folder = _folder(task)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        _remove_stale(folder.parent)
     except OSError as error:
         raise unwritable(folder.parent, error) from None
     return [_stored_part(Storage(str(folder), task[0].site), part) for part in parts_of([task[1]])]
+
+
+def _remove_stale(scratch: Path) -> None:
+    """Remove folders that killed coordinators left behind. A running one writes to its folder in every pass."""
+    for folder in scratch.glob("demur-*"):
+        with suppress(OSError):  # of another user, or removed by another run at the same time
+            if _OWN.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > _STALE:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stored_part(storage: Storage, path: Path) -> StoredPart:

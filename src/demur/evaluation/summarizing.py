@@ -21,6 +21,7 @@ from demur.evaluation.data import Folder
 from demur.evaluation.guessing import Settled
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.items import Items, Source
+from demur.facts.memory import give_back
 from demur.files.strict_json import fingerprint, shown_path
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
@@ -142,6 +143,7 @@ def read_folders(
             continue
         with Workers(options["workers"]) as workers:
             summary = summarize(folder.parts, reading, workers, options.get("progress"))
+        give_back()  # of the parts, which are merged
         entries[index] = folder.name, summary.facts(_source(folder, summary.about.parts))
 
 

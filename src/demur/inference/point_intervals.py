@@ -18,7 +18,6 @@ from demur.types import Floats
 LEVEL = 0.95
 MOST_POINTS = 4096
 _BLOCK = 256
-_MOST_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,17 +62,21 @@ def intervals_at_points(view: CurveView) -> tuple[Floats, Floats] | None:
 
 
 def _spread(view: CurveView) -> Spread:
-    """Sums over clusters at each operating point, computed for a block of points at a time."""
-    curve, entries, clusters, parts = view.curve, view.table.plateaus, view.table.clusters, []
-    held, most = np.zeros((2, clusters, 1)), min(_BLOCK, max(_MOST_CELLS // clusters, 1))
-    for start in range(0, len(curve), most):
-        points = slice(start, min(start + most, len(curve)))
-        held = held_at(entries, points, view.table.divisor, held[:, :, -1])
-        squared = influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
-        accepted = held[0]
-        fourths = cluster_sums(squared * squared)
-        parts.append(((accepted > 0).sum(axis=0), accepted.max(axis=0), cluster_sums(squared), fourths))
-    return Spread(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    """Sums over clusters at each operating point, for a block of clusters and of points at a time."""
+    curve, divisor, size = view.curve, view.table.divisor, len(view.curve)
+    clusters, largest, squares, fourths = np.zeros((4, size))
+    for entries in view.table.plateaus.in_blocks():
+        held = np.zeros((2, entries.clusters, 1))
+        for start in range(0, size, _BLOCK):
+            points = slice(start, min(start + _BLOCK, size))
+            held = held_at(entries, points, divisor, held[:, :, -1])
+            squared = influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
+            accepted = held[0]
+            clusters[points] += (accepted > 0).sum(axis=0)
+            largest[points] = np.maximum(largest[points], accepted.max(axis=0))
+            fourths[points] += cluster_sums(squared * squared)
+            squares[points] += cluster_sums(squared)
+    return Spread(clusters, largest, squares, fourths)
 
 
 def held_at(entries: Entries, points: slice, divisor: int, before: Floats) -> Floats:

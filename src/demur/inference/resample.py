@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import UserError, literal
+from demur.facts.memory import give_back
 from demur.inference.draws import checked_seed, weights
 from demur.inference.engines import prepared_kernel
 from demur.inference.evidence import Errors, errors_of_squares
@@ -32,6 +33,7 @@ _MOST_CELLS = 1 << 22  # at most 32 MB per array, for 16 replicates
 _LANES = 16
 _LARGE = 10**8  # units times resamples: tenths of a second on one processor
 _KEPT = 3 << 20
+_MANY_CLUSTERS = 1 << 17  # whose weights leave megabytes on the heap of each thread
 _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
 
@@ -166,6 +168,8 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
+    if len(asks[0].view.ids) > _MANY_CLUSTERS:
+        give_back()
     if len(blocks) == 1:
         return blocks[0]
     return [

@@ -93,6 +93,10 @@ class CurveView:
         tiles = prepared.packed(once) if prepared else None
         return self.drawn(once if tiles is None else tiles)
 
+    def forget_sample(self) -> None:
+        """Free the sample; it is computed again if needed. Its tables are as long as the number of answers."""
+        self.__dict__.pop("sample", None)
+
     def influence_of(self, described: Influence) -> Any:
         """The influence of each cluster in the data as they are."""
         return np.asarray(described)[:, 0]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from demur.facts.items import summed
+from demur.facts.coded import occurring, positions, summed_by
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.types import Floats
@@ -33,8 +33,9 @@ def area_bounds(graded: Graded, curve: Curve, rounding: float = 0.0, *, whole: b
     if whole:
         return AreaBounds(reached * rounding, reached**2 * rounding)
     steps = len(curve)
-    levels, level = np.unique(graded.loss, return_inverse=True)
-    held = summed(curve.plateau.astype(np.intp) * len(levels) + level, graded.count, steps * len(levels))
+    levels = occurring(graded.loss)
+    cell = curve.plateau * np.int64(len(levels)) + positions(levels, graded.loss)
+    held = summed_by(cell, [] if graded.count is None else [graded.count], steps * len(levels))
     counts, losses = held.reshape(steps, len(levels)).astype(np.float64), levels.astype(np.float64)
     best, worst = (_within(curve, counts[:, ::turn], losses[::turn]) for turn in (1, -1))
     lowest, highest = (pick(sums, axis=1) for pick, sums in ((np.min, best.risks), (np.max, worst.risks)))

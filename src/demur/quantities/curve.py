@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.facts.coded import Coded, occurring, positions, summed_by
 from demur.facts.frames import Tabular
 from demur.facts.items import summed
 from demur.quantities.coverage import Coverage
@@ -91,6 +92,45 @@ def points_within(thresholds: Floats, threshold: float, scale: int) -> int:
     return int(np.sum(scale * thresholds >= scale * threshold))
 
 
+class _Plateaus(NamedTuple):
+    """Points with their confidence, the plateau of each answer, and the levels of loss with their numbers of units."""
+
+    points: CurvePoints
+    confidence: Floats
+    plateau: Indices
+    levels: NDArray[Any]
+    sizes: Integers
+
+
+def _sorted(graded: Graded) -> _Plateaus:
+    """Plateaus by sorting the answers once."""
+    # Sums of doubles depend on their order: ties are sorted by loss, so that the order of rows does not matter.
+    whole = graded.loss.dtype.kind == "i"
+    order = (np.argsort(graded.confidence) if whole else np.lexsort((graded.loss, graded.confidence)))[::-1]
+    last = last_of_equal(graded.confidence[order])
+    ends = np.flatnonzero(last)
+    plateau = np.empty(len(order), narrow(len(order)))
+    plateau[order] = np.cumsum(last, dtype=plateau.dtype) - last
+    levels, sizes = np.unique(graded.loss, return_counts=True)
+    accepted, loss = ends + 1, graded.loss[order]
+    if graded.count is not None:
+        count = graded.count[order]
+        accepted, loss = np.cumsum(count)[ends], loss * count
+        sizes = summed(np.searchsorted(levels, graded.loss), graded.count, len(levels))
+    points = CurvePoints(accepted, cumulative_sum(loss)[ends])
+    return _Plateaus(points, graded.confidence[order[ends]], plateau, levels, sizes)
+
+
+def _counted(graded: Graded) -> _Plateaus:
+    """Plateaus of coded confidences and whole losses, without sorting: sums of integers are exact in any order."""
+    confidence, levels = occurring(graded.confidence)[::-1], occurring(graded.loss)
+    plateau = positions(-confidence, -graded.confidence)
+    units = [] if graded.count is None else [graded.count]
+    count, loss = (summed_by(plateau, factors, len(confidence)) for factors in (units, [*units, graded.loss]))
+    sizes = summed_by(positions(levels, graded.loss), units, len(levels))
+    return _Plateaus(CurvePoints(np.cumsum(count), np.cumsum(loss)), confidence, plateau, levels, sizes)
+
+
 @dataclass(frozen=True, eq=False)
 class Curve(Tabular):
     """Operating points of a system: one for each distinct confidence of an answered unit, most confident first.
@@ -119,29 +159,18 @@ class Curve(Tabular):
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
-        """Sort once; equal confidences make one point, so that the order within ties does not matter."""
-        # Sums of doubles depend on their order: ties are sorted by loss, so that the order of rows does not matter.
-        whole = graded.loss.dtype.kind == "i"
-        order = (np.argsort(graded.confidence) if whole else np.lexsort((graded.loss, graded.confidence)))[::-1]
-        last = last_of_equal(graded.confidence[order])
-        ends = np.flatnonzero(last)
-        threshold = graded.confidence[order[ends]]
-        plateau = np.empty(len(order), narrow(len(order)))
-        plateau[order] = np.cumsum(last, dtype=plateau.dtype) - last
-        levels, sizes = np.unique(graded.loss, return_counts=True)
-        accepted, loss = ends + 1, graded.loss[order]
-        if graded.count is not None:
-            count = graded.count[order]
-            accepted, loss = np.cumsum(count)[ends], loss * count
-            sizes = summed(np.searchsorted(levels, graded.loss), graded.count, len(levels))
+        """Equal confidences make one point, so that the order within ties does not matter."""
+        confidence: Any = graded.confidence
+        coded = isinstance(confidence, Coded) and graded.loss.dtype.kind == "i"
+        made = _counted(graded) if coded else _sorted(graded)
         return cls(
             units=graded.units,
-            points=CurvePoints(accepted, cumulative_sum(loss)[ends]),
-            threshold=graded.scale * threshold + 0.0,  # turns -0.0 into 0.0
+            points=made.points,
+            threshold=graded.scale * made.confidence + 0.0,  # turns -0.0 into 0.0
             divisor=graded.divisor,
-            loss_levels=levels,
-            level_sizes=sizes,
-            plateau=plateau,
+            loss_levels=made.levels,
+            level_sizes=made.sizes,
+            plateau=made.plateau,
             abstained_nan=graded.abstained_nan,
             loss_name=graded.loss_name,
             largest_loss=graded.largest_loss,

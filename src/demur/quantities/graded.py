@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
+from demur.facts.coded import distinct
 from demur.facts.ids import are_sorted, sorted_ids
 from demur.facts.items import Items
 from demur.types import Flags, Floats, Indices, Integers
@@ -54,7 +55,7 @@ class Graded:
     A loss is `loss / divisor`. Integral losses are stored as integers, whatever their type: their sums are exact and do
     not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the facts of a
     reader that the units came from, if any, and `made_of` is the `Confidence` that `grade` used. With `count`, an entry
-    stands for several answered units that are alike.
+    stands for several answered units that are alike; its arrays may then be `Coded`.
     """
 
     units: int
@@ -80,12 +81,13 @@ class Graded:
                 raise UserError(
                     f"clusters of {sizes[0]} units and {sizes[1]} answers, expected {self.units} and {len(self.loss)}"
                 )
-        largest = float(np.abs(self.loss).max(initial=0))
-        if not (np.isfinite(largest * max(self.units, 1) ** 2) and np.isfinite(self.confidence).all()):
+        losses = distinct(self.loss)
+        largest = float(np.abs(losses).max(initial=0))
+        if not (np.isfinite(largest * max(self.units, 1) ** 2) and np.isfinite(distinct(self.confidence)).all()):
             raise UserError("losses and confidences must be finite, and the losses small enough to be summed")
         # Integers, if the losses are whole and every product of a count and a loss sum fits a double.
         fits = largest * self.answered * self.units * 2 < _SAFE_PRODUCT
-        whole = fits and (self.loss.dtype.kind in "iub" or bool((self.loss == np.rint(self.loss)).all()))
+        whole = fits and (losses.dtype.kind in "iub" or bool((losses == np.rint(losses)).all()))
         object.__setattr__(self, "loss", self.loss.astype(np.int64 if whole else np.float64, copy=False))
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
+from demur.facts.coded import positions, summed_by
 from demur.quantities.curve import Curve, last_of_equal, narrow, points_within
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices, Integers
@@ -54,18 +55,23 @@ class Entries:
     ) -> Entries:
         """Add up the units that share a step and a cluster. Steps are numbered from 0 and none is empty."""
         # Sums of doubles depend on their order, so a cluster's losses are sorted: the order of the rows has no effect.
-        keys = (cluster, step) if loss.dtype.kind == "i" else (loss, cluster, step)
-        order = np.lexsort(keys)
+        whole, in_order = loss.dtype.kind == "i", bool((cluster[1:] >= cluster[:-1]).all())
+        if whole and in_order:  # as in a summary: narrow steps are then sorted alone, much faster
+            order = np.argsort(step, kind="stable")
+        else:
+            order = np.lexsort((cluster, step) if whole else (loss, cluster, step))
         step, cluster = step[order], cluster[order]
         differs = (step[1:] != step[:-1]) | (cluster[1:] != cluster[:-1])
         first = np.flatnonzero(np.append(True, differs)[: len(order)])
         step_end, cluster = np.flatnonzero(last_of_equal(step[first])), cluster[first].astype(narrow(clusters))
-        loss, count = loss[order], np.ones(len(order), np.uint8) if counts is None else counts[order]
-        del step, differs, order  # as large as the arrays made from them
-        loss *= count
-        if len(first):
-            count, loss = np.add.reduceat(count, first, dtype=np.int64), np.add.reduceat(loss, first)
-        return cls(cluster, count.astype(np.float64), loss.astype(np.float64), step_end, clusters)
+        del step, differs  # as large as the arrays made from them
+        count = np.ones(len(order)) if counts is None else np.asarray(counts[order], np.float64)
+        loss = np.asarray(loss[order], np.float64) * count
+        del order
+        if 0 < len(first) < len(count):
+            count = np.add.reduceat(count, first)
+            loss = np.add.reduceat(loss, first)
+        return cls(cluster, count, loss, step_end, clusters)
 
     @cached_property
     def dense(self) -> bool:
@@ -106,8 +112,23 @@ class Entries:
 
     def between(self, start: int, end: int) -> tuple[Indices, Indices, Floats, Floats]:
         """Step, cluster, count and loss sum of the entries with start ≤ step < end."""
-        rows = slice(*np.searchsorted(self.step, (start, end)).tolist())
-        return self.step[rows], self.cluster[rows], self.count[rows], self.loss[rows]
+        begin = np.append(0, self.step_end + 1)[start : end + 1]
+        rows = slice(begin[0], begin[-1])
+        step = np.repeat(np.arange(start, end), np.diff(begin))
+        return step, self.cluster[rows], self.count[rows], self.loss[rows]
+
+    def in_blocks(self) -> Iterator[Entries]:
+        """The entries of each block of clusters, with the same steps, some of which may be empty."""
+        if self.clusters <= CLUSTER_BLOCK:
+            yield self
+            return
+        borders = np.append(np.arange(0, self.clusters, CLUSTER_BLOCK), self.clusters)
+        steps = pairwise(np.append(0, self.step_end + 1).tolist())
+        begins = np.stack([begin + np.searchsorted(self.cluster[begin:end], borders) for begin, end in steps])
+        for (first, end), begin, sizes in zip(pairwise(borders.tolist()), begins.T, np.diff(begins).T, strict=False):
+            ends = np.cumsum(sizes)
+            rows = np.arange(ends[-1]) + np.repeat(begin - ends + sizes, sizes)
+            yield Entries(self.cluster[rows] - first, self.count[rows], self.loss[rows], ends - 1, end - first)
 
     def cumulative(self, weights: Floats, *, whole: bool) -> tuple[Floats, Floats]:
         """Weighted counts and loss sums up to each step (rows) in each replicate (columns).
@@ -180,7 +201,7 @@ class Table:
             cluster_units=units,
             threshold=curve.threshold,
             plateaus=Entries.of(curve.plateau, *rest),
-            levels=Entries.of(np.searchsorted(curve.loss_levels, graded.loss), *rest),
+            levels=Entries.of(positions(curve.loss_levels, graded.loss), *rest),
             level_loss=curve.loss_levels.astype(np.float64),
             divisor=graded.divisor,
             whole=graded.loss.dtype.kind == "i",
@@ -204,8 +225,7 @@ class Table:
     @cached_property
     def cluster_answers(self) -> Floats:
         """Number of answered units of each cluster."""
-        answers = np.bincount(self.plateaus.cluster, self.plateaus.count, minlength=self.clusters)
-        return answers.astype(np.float64)
+        return summed_by(self.plateaus.cluster, [self.plateaus.count], self.clusters).astype(np.float64)
 
     @cached_property
     def cells(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.facts.coded import summed_by
 from demur.inference.bands import BandEnds
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Pattern
@@ -91,16 +92,18 @@ def _intervals(view: CurveView) -> Json | None:
 
 
 def _histogram(view: CurveView) -> Json:
-    graded = view.graded
-    confidence, wrong = graded.scale * graded.confidence, graded.loss != 0
-    counts = [None if graded.count is None else graded.count[kind] for kind in (~wrong, wrong)]
-    edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(view.curve))) + 1)
+    graded, curve = view.graded, view.curve
+    counts = [graded.loss != 0] if graded.count is None else [graded.loss != 0, graded.count]
+    wrong = summed_by(curve.plateau, counts, len(curve))
+    right = np.diff(curve.points.count, prepend=0) - wrong
+    low, high = curve.threshold.min(), curve.threshold.max()
+    edges = np.linspace(low, high, min(_BARS, max(1, len(curve))) + 1)
     if not (np.diff(edges) > 0).all():  # too close for distinct edges
-        edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])
+        edges = np.array([low - 0.5, high + 0.5])
     return {
         "edges": edges.tolist(),
-        "right": np.histogram(confidence[~wrong], edges, weights=counts[0])[0].tolist(),
-        "wrong": np.histogram(confidence[wrong], edges, weights=counts[1])[0].tolist(),
+        "right": np.histogram(curve.threshold, edges, weights=right)[0].tolist(),
+        "wrong": np.histogram(curve.threshold, edges, weights=wrong)[0].tolist(),
         "abstained": graded.units - graded.answered,
     }
 

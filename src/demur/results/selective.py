@@ -193,6 +193,8 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
     estimates, of_groups, risks = request.estimated(evaluation, plan, asks)
+    for view in drawn.values():
+        view.forget_sample()
     curves = {
         key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, view))
         for (key, view), risk in zip(drawn.items(), risks, strict=True)

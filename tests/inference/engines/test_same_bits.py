@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from demur.inference.engines import prepared_kernel
 from demur.inference.engines.kernel import KERNELS, Kernel
 from demur.inference.resample import resampled
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_systems
+from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_graded, random_systems
 from seeds import seeds
 
 _kernel = pytest.importorskip("demur.inference.engines._kernel", reason="there is no kernel here")
@@ -33,6 +34,16 @@ def test_threads_and_blocks_change_nothing(threads, block):
 
 def test_more_clusters_than_are_summed_at_a_time_change_nothing():
     compared(5, SETS, units=9000, resamples=20)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_clusters_that_are_looked_at_a_window_at_a_time_change_nothing(seed):
+    clusters, rng = 16_390, np.random.default_rng(seed)  # two windows of _kernel.c, and a few
+    owner, sure = rng.integers(0, clusters, 2 * clusters), rng.integers(0, 101, 2 * clusters) / 100
+    systems = [random_graded(rng, len(owner), owner, clusters) for _ in range(2)]
+    systems = [replace(graded, confidence=sure[: len(graded.loss)]) for graded in systems]
+    names = "cmax aurc augrc eaurc eaugrc aurc@0.5"
+    compared(seed, SETS, systems=(systems, None), names=names, resamples=10)
 
 
 def artifact(path):

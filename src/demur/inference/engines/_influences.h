@@ -28,6 +28,15 @@ struct OF(walk) {
 };
 #define walk struct OF(walk)
 
+/* The clusters whose sums are held together; where the points of the steps are kept, or what their answers are worth, and
+ * the first entries of the next clusters. Where all clusters are one window, nothing need be kept.
+ */
+struct OF(span) {
+    int64_t from, end, *next;
+    vec *kept;
+};
+#define span struct OF(span)
+
 /* -1 if an end is none of the table. */
 static inline int OF(line_of)(const struct node *node, int64_t first, int64_t n, edge *l) {
     int64_t steps = node->s->steps;
@@ -95,9 +104,9 @@ static inline void OF(go_on)(const struct steps *s, const uint8_t *lanes, int64_
 }
 
 /* What all points of each line of mean losses are worth. */
-static void OF(sum_lines)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *kept) {
+static void OF(sum_lines)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *kept, int known) {
     walk w = OF(set_out)(s);
-    OF(look)(s, lanes, 0, 1, kept, 0, &w);
+    OF(look)(s, lanes, 0, 1, kept, known, &w);
     for (int64_t step = 0; step <= s->steps; step++) {
         vec j = (vec){0} + (double)step;
         for (int i = 0; i < h->lines; i++) {
@@ -108,7 +117,7 @@ static void OF(sum_lines)(const struct steps *s, const uint8_t *lanes, sheaf *h,
             l->whole_loss = OF(where)(ends, w.before_loss, l->whole_loss);
         }
         if (step == s->steps) break;
-        OF(go_on)(s, lanes, step, 1, kept, 0, &w);
+        OF(go_on)(s, lanes, step, 1, kept, known, &w);
         w.before_count += w.by_count;
         w.before_loss += w.by_loss;
     }
@@ -136,18 +145,27 @@ static inline void OF(worth)(const edge *l, int64_t step, const walk *w, vec *co
 }
 
 /* Nothing, where sums over what clusters hold begin: of single entries, only where there is none. */
-static inline void OF(clear)(const struct steps *s, vec *made, int64_t lines) {
-    if (!s->single) memset(made, 0, sizeof(vec) * (size_t)(s->clusters * lines));
+static inline void OF(clear)(const struct steps *s, const span *v, vec *made, int64_t lines) {
+    if (!s->single) memset(made, 0, sizeof(vec) * (size_t)((v->end - v->from) * lines));
     else
-        for (int64_t cluster = 0; cluster < s->clusters; cluster++)
-            if (s->answers[cluster] == 0) memset(made + cluster * lines, 0, sizeof(vec) * (size_t)lines);
+        for (int64_t cluster = v->from; cluster < v->end; cluster++)
+            if (s->answers[cluster] == 0) memset(made + (cluster - v->from) * lines, 0, sizeof(vec) * (size_t)lines);
 }
 
-/* From what an answer and a loss at a step are worth to some lines to sums over what a cluster holds. */
-static inline __attribute__((always_inline)) void OF(spread)(const struct steps *s, int64_t step, int lines, int some,
-                                                             const int *slot, const vec *count, const vec *loss, vec *made) {
-    for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
-        vec *to = made + (int64_t)s->cluster[i] * lines;
+/* Where the entries of a step that are of the clusters of a window end. */
+static inline int64_t OF(stop)(const struct steps *s, const span *v, int64_t step, int64_t i) {
+    if (v->end == s->clusters) return s->begin[step + 1];
+    while (i < s->begin[step + 1] && s->cluster[i] < v->end) i++;
+    return v->next[step] = i;
+}
+
+/* From what an answer and a loss at a step are worth to some lines to sums over what the clusters of a window hold. */
+static inline __attribute__((always_inline)) void OF(spread)(const struct steps *s, const span *v, int64_t step, int lines,
+                                                             int some, const int *slot, const vec *count, const vec *loss,
+                                                             vec *made) {
+    int64_t i = v->from ? v->next[step] : s->begin[step], stop = OF(stop)(s, v, step, i);
+    for (; i < stop; i++) {
+        vec *to = made + (s->cluster[i] - v->from) * lines;
         double counts = s->count[i], losses = s->loss[i];
         if (s->single) {
             for (int k = 0; k < some; k++) to[slot[k]] = count[k] * counts + loss[k] * losses;
@@ -158,14 +176,14 @@ static inline __attribute__((always_inline)) void OF(spread)(const struct steps 
     }
 }
 
-/* Sums over what the clusters hold, made[cluster][slot]. */
-static void OF(areas)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec *made, vec *room) {
-    vec *kept = s->steps <= MOST_KEPT ? room : NULL, count[MOST_LINES], loss[MOST_LINES];
-    const int known = kept && h->mean, lines = h->lines;
+/* Sums over what the clusters of a window hold, made[cluster][slot]. */
+static void OF(areas)(const struct steps *s, const uint8_t *lanes, const span *v, sheaf *h, vec *made) {
+    vec *kept = v->kept, count[MOST_LINES], loss[MOST_LINES];
+    const int known = kept && (h->mean || v->from), lines = h->lines;
     int slot[MOST_LINES], left = lines;
     for (int i = 0; i < lines; i++) slot[i] = h->line[i].slot;
-    OF(clear)(s, made, lines);
-    if (h->mean) OF(sum_lines)(s, lanes, h, kept);
+    OF(clear)(s, v, made, lines);
+    if (h->mean) OF(sum_lines)(s, lanes, h, kept, v->from > 0);
     walk w = OF(set_out)(s);
     OF(look)(s, lanes, 0, h->mean, kept, known, &w);
     for (int64_t step = 0; step < s->steps; step++) {
@@ -173,18 +191,17 @@ static void OF(areas)(const struct steps *s, const uint8_t *lanes, sheaf *h, vec
         if (!left && !s->single) return;
         OF(go_on)(s, lanes, step, h->mean, kept, known, &w);
         for (int i = 0; i < left; i++) OF(worth)(h->line + i, step, &w, count + i, loss + i);
-        if (left == 4) OF(spread)(s, step, lines, 4, slot, count, loss, made);
-        else if (left == 2) OF(spread)(s, step, lines, 2, slot, count, loss, made);
-        else OF(spread)(s, step, lines, left, slot, count, loss, made);
+        if (left == 4) OF(spread)(s, v, step, lines, 4, slot, count, loss, made);
+        else if (left == 2) OF(spread)(s, v, step, lines, 2, slot, count, loss, made);
+        else OF(spread)(s, v, step, lines, left, slot, count, loss, made);
         if (h->mean) w.before_count += w.by_count, w.before_loss += w.by_loss;
     }
 }
 
-/* Influences on the summed risks of the oracle order, and their mean over the clusters that are drawn: see influence.py.
- * -1 if a table is too short.
+/* What an answer and a loss at each level are worth to the summed risks of the oracle order, room[step][2]: see
+ * influence.py. -1 if a table is too short.
  */
-static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64_t first, int64_t n, vec *influence,
-                            vec *mean, vec *room) {
+static int OF(oracle_worth)(const struct node *node, const uint8_t *lanes, vec *room) {
     const vec zero = {0};
     const struct steps *s = node->s;
     const double *level = node->levels.loss, *harmonic = node->levels.harmonic, *trigamma = node->levels.trigamma;
@@ -219,16 +236,67 @@ static int OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64
         room[2 * step] = by_count;
         room[2 * step + 1] = by_loss;
     }
-    OF(clear)(s, influence, 1);
+    return 0;
+}
+
+/* Influences of the clusters of a window on the summed risks, and the sums of those that are drawn, up to here. */
+static void OF(oracle_risks)(const struct node *node, const uint8_t *lanes, int64_t first, int64_t n, const span *v,
+                             vec *influence, vec *part, vec *total) {
+    const struct steps *s = node->s;
+    OF(clear)(s, v, influence, 1);
     for (int64_t step = 0; step < s->steps; step++)
-        OF(spread)(s, step, 1, 1, (int[]){0}, room + 2 * step, room + 2 * step + 1, influence);
-    vec by_units = OF(load_some)(node->row[RISKS_BY_UNITS] + first, n), part = -zero, total = zero;
-    for (int64_t cluster = 0; cluster < s->clusters; cluster++) {
-        if (cluster % CLUSTER_BLOCK == 0) total += part, part = -zero; /* -0.0, as the first term may be */
-        influence[cluster] += by_units * s->units[cluster];
-        part += OF(weight)(lanes, (int32_t)cluster) * influence[cluster];
+        OF(spread)(s, v, step, 1, 1, (int[]){0}, v->kept + 2 * step, v->kept + 2 * step + 1, influence);
+    vec by_units = OF(load_some)(node->row[RISKS_BY_UNITS] + first, n);
+    for (int64_t cluster = v->from; cluster < v->end; cluster++, influence++) {
+        if (cluster % CLUSTER_BLOCK == 0) *total += *part, *part = -(vec){0}; /* -0.0, as the first term may be */
+        *influence += by_units * s->units[cluster];
+        *part += OF(weight)(lanes, (int32_t)cluster) * *influence;
     }
-    *mean = (total + part) / OF(load_some)(node->row[DRAWN] + first, n);
+}
+
+/* The window that begins with a cluster, and what a node keeps from one to the next: `room` is for a moment. */
+static span OF(span_from)(const struct program *p, const struct node *node, int64_t from, vec *room) {
+    int64_t end = p->clusters - from < p->window ? p->clusters : from + p->window;
+    int few = node->kind == ORACLE || node->s->steps <= MOST_KEPT;
+    if (p->window == p->clusters) return (span){from, end, NULL, few ? room : NULL};
+    vec *kept = room + p->room + node->kept;
+    return (span){from, end, (int64_t *)(kept + 2 * node->s->steps), kept};
+}
+
+/* The means over the clusters that are drawn of influences on summed risks. Where all clusters are one window, the
+ * influences are left where they are made. -1 if a table is too short.
+ */
+static int OF(oracle_means)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, vec *made, vec *mean,
+                            vec *room) {
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const struct node *node = p->node + i;
+        vec part = -(vec){0}, total = {0};
+        if (node->kind != ORACLE) continue;
+        for (int64_t from = 0; from < p->clusters; from += p->window) {
+            span v = OF(span_from)(p, node, from, room);
+            if (from == 0 && OF(oracle_worth)(node, lanes, v.kept) < 0) return -1;
+            OF(oracle_risks)(node, lanes, first, n, &v, made + node->made, &part, &total);
+        }
+        mean[i] = (total + part) / OF(load_some)(node->row[DRAWN] + first, n);
+    }
+    return 0;
+}
+
+/* Sums over what the clusters of a window hold, of all nodes that need them. -1 if an end is none of the table. */
+static int OF(fill)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, int64_t from, vec *made, vec *room) {
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const struct node *node = p->node + i;
+        vec part = {0}, total = {0};
+        if (node->kind == AREA && node->leader == i) {
+            sheaf h;
+            span v = OF(span_from)(p, node, from, room);
+            if (OF(sheaf_of)(p, i, first, n, &h) < 0) return -1;
+            OF(areas)(node->s, lanes, &v, &h, made + node->made);
+        } else if (node->kind == ORACLE && p->window < p->clusters) {
+            span v = OF(span_from)(p, node, from, room);
+            OF(oracle_risks)(node, lanes, first, n, &v, made + node->made, &part, &total);
+        }
+    }
     return 0;
 }
 
@@ -239,7 +307,7 @@ static inline __attribute__((always_inline)) void OF(evaluate)(const struct prog
     const vec *a = values + node->a * TILE, *b = values + node->b * TILE;
     const int64_t lines = node->lines;
     vec *to = values + i * TILE;
-    made += node->made + from * lines;
+    made += node->made + from % p->window * lines;
     if (node->kind == GIVEN) {
         for (int64_t c = 0; c < size; c++) to[c] = OF(load_some)(node->row[0] + (from + c) * p->replicates + first, n);
     } else if (node->kind == SUM) {
@@ -281,14 +349,17 @@ static inline __attribute__((always_inline)) void OF(some_squares)(const struct 
     }
 }
 
-/* The sums of squares that are wanted, a cluster drawn twice counted twice; and the last numerators, if they are. */
-static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, const vec *made,
-                            const vec *mean, vec *room) {
+/* The sums of squares that are wanted, a cluster drawn twice counted twice, with the clusters of one window more; and the
+ * last numerators, if they are.
+ */
+static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64_t first, int64_t n, int64_t from,
+                            const vec *made, const vec *mean, vec *room) {
     const vec zero = {0};
+    const int64_t end = p->clusters - from < p->window ? p->clusters : from + p->window;
     vec *values = room, *last = values + (p->nodes - 1) * TILE, *part = values + p->nodes * TILE, *total = part + p->nodes;
-    for (int64_t i = 0; i < p->nodes; i++) total[i] = part[i] = zero;
-    for (int64_t from = 0; from < p->clusters; from += TILE) {
-        int64_t size = p->clusters - from < TILE ? p->clusters - from : TILE;
+    for (int64_t i = 0; from == 0 && i < p->nodes; i++) total[i] = part[i] = zero;
+    for (; from < end; from += TILE) {
+        int64_t size = end - from < TILE ? end - from : TILE;
         if (from % CLUSTER_BLOCK == 0)
             for (int64_t i = 0; i < p->nodes; i++) total[i] += part[i], part[i] = zero;
         if (size == TILE) OF(some_squares)(p, lanes, from, TILE, first, n, made, mean, values, part);
@@ -296,7 +367,7 @@ static void OF(sum_squares)(const struct program *p, const uint8_t *lanes, int64
         for (int64_t c = 0; p->out && c < size; c++)
             OF(store_some)(p->out + (from + c) * p->replicates + first, last[c], n);
     }
-    for (int64_t i = 0; i < p->nodes; i++)
+    for (int64_t i = 0; end == p->clusters && i < p->nodes; i++)
         if (p->node[i].squares) OF(store_some)(p->node[i].squares + first, total[i] + part[i], n);
 }
 
@@ -307,16 +378,11 @@ static int OF(influences)(const struct program *p, const uint8_t *tiles, double 
     vec *made = (vec *)scratch, *mean = made + p->made, *room = mean + p->nodes;
     EACH_GROUP(p->replicates) {
         const uint8_t *lanes = tiles + block * p->clusters * LANES + lane0;
-        for (int64_t i = 0; i < p->nodes; i++) {
-            const struct node *node = p->node + i;
-            sheaf h;
-            if (node->kind == AREA && node->leader == i) {
-                if (OF(sheaf_of)(p, i, first, n, &h) < 0) return -1;
-                OF(areas)(node->s, lanes, &h, made + node->made, room);
-            } else if (node->kind == ORACLE && OF(oracle_risks)(node, lanes, first, n, made + node->made, mean + i, room) < 0)
-                return -1;
+        if (OF(oracle_means)(p, lanes, first, n, made, mean, room) < 0) return -1;
+        for (int64_t from = 0; from < p->clusters; from += p->window) {
+            if (OF(fill)(p, lanes, first, n, from, made, room) < 0) return -1;
+            OF(sum_squares)(p, lanes, first, n, from, made, mean, room);
         }
-        OF(sum_squares)(p, lanes, first, n, made, mean, room);
     }
     return 0;
 }

@@ -69,8 +69,23 @@ static int take_node(struct program *p, PyObject *described, Py_buffer **held) {
     return 1;
 }
 
-/* Where the sums over what clusters hold are: those of lines that are gone along together side by side. */
+/* How many clusters are gone through together: all or, if they are many, so few that their sums stay near. Steps are gone
+ * through for every window, which must not take longer than all of the entries do.
+ */
+static int64_t window_of(const struct program *p) {
+    if (p->clusters <= 2 * WINDOW) return p->clusters;
+    for (int64_t i = 0; i < p->nodes; i++) {
+        const struct steps *s = p->node[i].s;
+        if (s != NULL && s->steps * (p->clusters / WINDOW + 1) > s->entries) return p->clusters;
+    }
+    return WINDOW;
+}
+
+/* Where the sums over what clusters hold are, those of lines that are gone along together side by side; and what is kept
+ * of steps from window to window.
+ */
 static void lay_out(struct program *p) {
+    p->window = window_of(p);
     for (int64_t i = 0; i < p->nodes; i++) {
         struct node *node = p->node + i;
         if (node->kind != ORACLE && (node->kind != AREA || node->leader != i)) continue;
@@ -79,21 +94,23 @@ static void lay_out(struct program *p) {
         node->made = p->made, node->lines = lines;
         for (int64_t k = i; node->kind == AREA && k < p->nodes; k++)
             if (p->node[k].kind == AREA && p->node[k].leader == i) p->node[k].made = p->made + place++, p->node[k].lines = lines;
-        p->made += lines * p->clusters;
+        p->made += lines * p->window;
+        node->kept = p->kept;
+        p->kept += p->window < p->clusters ? 3 * node->s->steps : 0; /* two vectors, and the next entry, of each */
     }
 }
 
-/* How many vectors a program takes: sums over what clusters hold, with a mean for each node; and beside them what is kept
- * of the steps of a table, or the numerators of some clusters and their sums.
+/* How many vectors a program takes: sums over what clusters hold, with a mean for each node; beside them what is kept of
+ * the steps of a table, or the numerators of some clusters and their sums; and what is kept from window to window.
  */
-static int64_t room_for(const struct program *p) {
-    int64_t most = p->nodes * (TILE + 2);
+static int64_t room_for(struct program *p) {
+    p->room = p->nodes * (TILE + 2);
     for (int64_t i = 0; i < p->nodes; i++) {
         int64_t steps = p->node[i].s ? p->node[i].s->steps : 0;
         if (p->node[i].kind == AREA && steps > MOST_KEPT) steps = 0;
-        if (2 * steps > most) most = 2 * steps;
+        if (2 * steps > p->room) p->room = 2 * steps;
     }
-    return p->made + p->nodes + most;
+    return p->made + p->nodes + p->room + p->kept;
 }
 
 PyDoc_STRVAR(influences_doc, "influences(..., 0, squares, out, nodes)\n\n"
@@ -121,7 +138,7 @@ static PyObject *influences(PyObject *Py_UNUSED(module), PyObject *args) {
             PyErr_SetString(PyExc_ValueError, "expected nodes, and a row of squares for each whose squares are wanted");
             taken = 0;
         }
-        lay_out(&p);
+        if (taken) lay_out(&p);
         if (taken && (scratch = memory(room_for(&p), &vectors)) != NULL) {
             int status;
             OTHERS_RUN(status = c.entries->influences(&p, c.tiles, vectors))

@@ -347,4 +347,5 @@ static int OF(oracle)(const struct steps *s, const uint8_t *tiles, int64_t repli
 #undef edge
 #undef sheaf
 #undef walk
+#undef span
 #undef EACH_GROUP

@@ -7,6 +7,7 @@
 #define MOST_LINES 8 /* that are gone along together */
 #define MOST_KEPT 2048 /* steps of which the points are kept for the second time */
 #define TILE 32 /* clusters whose influences are made together: a divisor of CLUSTER_BLOCK */
+#define WINDOW 8192 /* clusters whose sums are held together where there are many: a multiple of CLUSTER_BLOCK */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
 /* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
@@ -54,17 +55,19 @@ struct node {
     int kind, flag;
     long long a, b, leader; /* the nodes it is made of, and the first of the lines that are gone along together */
     int64_t made, lines; /* where its sums over what clusters hold begin, and how many lines they are side by side of */
+    int64_t kept; /* where what is kept of its steps from window to window begins */
     double *squares; /* of each replicate, or NULL */
     const struct steps *s;
     const double *row[MOST_ROWS];
     struct levels levels;
 };
 
-/* Nodes, and the vectors that their sums over what clusters hold take; where the next row of squares goes, and where there
- * is no more room; and out[cluster][replicate] for the last one, or NULL.
+/* Nodes, how many clusters are gone through together, and the vectors that their sums over what these hold take, that are
+ * needed for a moment, and that are kept; where the next row of squares goes, and where there is no more room; and
+ * out[cluster][replicate] for the last one, or NULL.
  */
 struct program {
-    int64_t nodes, clusters, replicates, made;
+    int64_t nodes, clusters, replicates, window, made, room, kept;
     struct node *node;
     double *squares, *end, *out;
 };
