@@ -12,6 +12,7 @@ from pathlib import Path
 
 import arrays
 import cores
+import one_aurc
 import rankings
 import reading
 import replicates
@@ -24,6 +25,7 @@ Part = Callable[[Path | None], Iterator[Ratio]]
 _LARGE = 100
 PARTS: dict[str, Part] = {
     "replicates": replicates.ratios,
+    "one_aurc": one_aurc.ratios,
     "rankings": rankings.ratios,
     "arrays": arrays.ratios,
     "reading": reading.ratios,

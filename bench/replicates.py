@@ -1,7 +1,7 @@
-"""Bootstrap replicates of a curve: by the numpy engine, an earlier version, a plain loop, scipy and fd-shifts.
+"""Bootstrap replicates of a curve: by the numpy engine, an earlier version, and a plain loop.
 
 The whole job is eighteen numbers of a curve, the standard errors of nine of them in every replicate, and both bands.
-Fourteen numbers are numbers alone. The others bootstrap a single AURC of units without clusters.
+Fourteen numbers are numbers alone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 from plain import BUNDLE, plain_bundle, rows_of
-from timing import Ratio, against, by_turns, installed
+from timing import Ratio, against, by_turns
 
-from demur import Curve, Graded, Measure, Plan, Table, bootstrap
+from demur import Graded, Measure, Plan, Table, bootstrap
 from demur.inference.bands import drawn_risks
 from demur.inference.draws import drawn_clusters
 from demur.inference.key import Key
@@ -35,7 +35,6 @@ JOBS = {  # confidence, people of 8 items each, replicates; how much longer the 
 }
 NUMBERS = ["cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc@0.5", "augrc@0.5"]
 NUMBERS += [f"risk@0.{tenth}" for tenth in range(1, 10)]
-SIZES = {328: 10_000, 10_000: 2_000}  # units that are their own cluster, and replicates
 
 
 def graded_of(confidence: str, people: int) -> Graded:
@@ -137,63 +136,9 @@ def against_a_plain_loop() -> Iterator[Ratio]:
         yield from against(job, f"{each * 1e6:.2f} µs per replicate", each, {"a plain loop": loop / few})
 
 
-def aurc_of_sorted(loss: np.ndarray, confidence: np.ndarray, axis: int = -1) -> np.ndarray:
-    """One AURC without ties, as users of scipy vectorise it."""
-    order = np.argsort(-confidence, axis=axis)
-    risk = np.cumsum(np.take_along_axis(loss, order, axis=axis), axis=axis) / np.arange(1, loss.shape[axis] + 1)
-    return np.mean(risk, axis=axis)
-
-
-def tie_aware_aurc(loss: np.ndarray, confidence: np.ndarray) -> float:
-    """One AURC of any data, exactly."""
-    return float(Curve.of(Graded(len(loss), loss, confidence)).selective_area)
-
-
-def aurc_of_fd_shifts(loss: np.ndarray, confidence: np.ndarray) -> float:
-    from fd_shifts.analysis.rc_stats import RiskCoverageStats  # noqa: PLC0415
-
-    return float(RiskCoverageStats(confids=confidence, residuals=loss).aurc)
-
-
-def against_one_aurc() -> Iterator[Ratio]:
-    """What others bootstrap is one AURC; ours is that AURC, fourteen numbers, or the whole job."""
-    from scipy import stats  # noqa: PLC0415
-
-    forms = {
-        "scipy.stats.bootstrap, loop": (aurc_of_sorted, False, "≥ 80"),
-        "scipy.stats.bootstrap, vectorised": (aurc_of_sorted, True, "≥ 25"),
-        "scipy.stats.bootstrap, loop that knows ties": (tie_aware_aurc, False, ""),
-    }
-    if installed("fd_shifts"):
-        forms["fd-shifts"] = (aurc_of_fd_shifts, False, "")
-    for size, replicates in SIZES.items():
-        rng = np.random.default_rng(0)
-        confidence, loss, few = rng.random(size), rng.integers(0, 2, size).astype(float), max(40, 200_000 // size)
-        graded, plan = Graded(size, loss, confidence), Plan(replicates, seed=7, threads=1)
-        jobs = {
-            "one AURC": partial(bootstrap, lambda sample: {"": sample.selective_area}, Table.of(graded), plan=plan),
-            "fourteen numbers": fourteen_numbers(graded, replicates),
-            "the whole job": whole_job(graded, replicates),
-        }
-        settings = {"batch": 100, "paired": True, "n_resamples": few, "method": "percentile", "rng": rng}
-        peers = {
-            name: partial(stats.bootstrap, (loss, confidence), statistic, vectorized=vectorized, **settings)
-            for name, (statistic, vectorized, _) in forms.items()
-        }
-        taken = by_turns(jobs | peers)
-        for job in jobs:
-            each = taken[job] / replicates
-            shown = f"{job}, {size} units, each its own cluster", f"{each * 1e6:.2f} µs per replicate"
-            for name, (_, _, asked) in forms.items():
-                yield Ratio(*shown, f"one AURC by {name}", taken[name] / few / each, "" if job == "one AURC" else asked)
-            if not installed("fd_shifts"):
-                yield Ratio(*shown, "one AURC by fd-shifts", None)
-
-
 def ratios(before: Path | None) -> Iterator[Ratio]:
     yield from against_engines(before)
     yield from against_a_plain_loop()
-    yield from against_one_aurc()
 
 
 if __name__ == "__main__":

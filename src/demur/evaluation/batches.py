@@ -17,7 +17,7 @@ from demur.summaries.merging import merged
 from demur.summaries.summary import Summary
 
 _ROWS = 1 << 19  # in a batch
-_ENTRIES = 1 << 24  # not yet merged, at most; or as many as the merged summary has, if more
+_ENTRIES = 1 << 22  # not yet merged, at most; or as many as the merged summary has, if more
 Count = Callable[[Items, str], Summary]
 
 

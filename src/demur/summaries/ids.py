@@ -42,8 +42,7 @@ class Ids:
             raise UserError(
                 "cluster ids are numbers in one part and texts in another: the same clusters? write them alike"
             )
-        numbers, texts = (np.unique(np.concatenate([getattr(part, name) for part in parts])) for name in _KINDS)
-        return cls(numbers, texts)
+        return cls(*(_union([getattr(part, name) for part in parts]) for name in _KINDS))
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.texts)
@@ -76,3 +75,19 @@ class Ids:
 
 
 _KINDS = ("numbers", "texts")
+
+
+def _union(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The values that occur in any of some ascending arrays, ascending.
+
+    Parts mostly hold the same ids, and all of them at once would take many times the memory of their union. So two of
+    similar length are joined at a time, which a stable sort does in one pass.
+    """
+    waiting: list[NDArray[Any]] = []
+    for index, part in enumerate(parts):
+        waiting.append(part)
+        last = index == len(parts) - 1
+        while len(waiting) > 1 and (last or len(waiting[-2]) <= 2 * len(waiting[-1])):
+            both = np.sort(np.concatenate([waiting.pop(), waiting.pop()]), kind="stable")
+            waiting.append(both[np.append(True, both[1:] != both[:-1])[: len(both)]])
+    return waiting[0]
