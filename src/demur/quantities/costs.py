@@ -17,8 +17,9 @@ from itertools import pairwise
 import numpy as np
 
 from demur.errors import UserError, literal
-from demur.quantities.curve import Curve, CurvePoints
+from demur.quantities.curve import Curve
 from demur.quantities.exact import lower_hull_of_sums
+from demur.quantities.plateaus import CurvePoints
 from demur.types import Floats
 
 UNKNOWN = "the largest loss is not known"

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.coded import positions, summed_by
-from demur.quantities.curve import Curve, last_of_equal, narrow, points_within
+from demur.quantities.curve import Curve, points_within
 from demur.quantities.graded import Graded
+from demur.quantities.plateaus import last_of_equal, narrow
 from demur.types import Floats, Indices, Integers
 
 DENSE_ENOUGH = 4

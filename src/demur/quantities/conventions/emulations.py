@@ -19,9 +19,10 @@ import numpy as np
 from demur.errors import UserError, registered, repeated
 from demur.quantities.conventions.signature import NONE
 from demur.quantities.coverage import Coverage, risk_of
-from demur.quantities.curve import Curve, CurvePoints
+from demur.quantities.curve import Curve
 from demur.quantities.exact import cumulative_sum, sum_of_quotients
 from demur.quantities.graded import Graded
+from demur.quantities.plateaus import CurvePoints
 from demur.types import Indices
 
 Value = Fraction | float
