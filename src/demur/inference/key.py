@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, unknown
@@ -53,7 +53,7 @@ class Key:
 
     def less(self, minus: Minus) -> Key:
         """The difference between this number and another."""
-        return Key(self.system, self.quantity, self.confidence, self.among, self.group, minus, self.convention)
+        return replace(self, minus=minus)
 
     def to_json(self) -> dict[str, Any]:
         """The columns as JSON: a group is a pair, and `minus` an object with one member."""
@@ -89,15 +89,11 @@ class Pattern:
 
     def matches(self, key: Key) -> bool:
         """Whether a number is among them."""
-        return (
-            (self.system is None or self.system == key.system)
-            and (self.quantity is None or self.quantity == key.quantity)
-            and (self.confidence is None or self.confidence == key.confidence)
-            and (self.among is None or self.among == key.among)
-            and (self.group is None or self.group == key.group)
-            and (self.minus is None or self.minus == key.minus)
-            and (self.convention is None or self.convention == key.convention)
-        )
+        for name in KEY_COLUMNS:
+            value = getattr(self, name)
+            if value is not None and getattr(key, name) != value:
+                return False
+        return True
 
     def to_json(self) -> dict[str, Any]:
         """The columns that are fixed."""

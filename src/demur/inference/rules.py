@@ -6,7 +6,7 @@ cannot change the method. The count is recorded with the interval.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from demur.errors import unknown
 from demur.inference.evidence import Evidence
@@ -146,6 +146,4 @@ def recommended(name: str, evidence: Evidence, counted: Counted, level: float = 
     computed = interval(choice.method, evidence, level) if choice.method else None
     if computed is None:
         return None, choice.why_none
-    parts = computed.degrees, computed.skipped, computed.unclipped, computed.note
-    decided = Interval(computed.method, computed.low, computed.high, counted.what, counted.number, *parts)
-    return decided.within(counted.low, counted.high), ""
+    return replace(computed, decided_by=counted.what, count=counted.number).within(counted.low, counted.high), ""
