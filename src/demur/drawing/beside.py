@@ -5,8 +5,20 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from demur.drawing.forest import Interval
-from demur.drawing.labels import apart, end_label
-from demur.drawing.picture import MARGINS, Frame, Picture, at, element, line, marker, percent_text, plane, visible
+from demur.drawing.picture import (
+    MARGINS,
+    Frame,
+    Picture,
+    apart,
+    at,
+    element,
+    end_label,
+    line,
+    marker,
+    percent_text,
+    plane,
+    visible,
+)
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, curves_in_words, risk_coverage, risk_frame
 
 _SHAPES = {

@@ -6,8 +6,20 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from demur.drawing.labels import apart, end_label
-from demur.drawing.picture import MARGINS, Frame, Picture, Spot, at, element, line, percent_text, plane, shape
+from demur.drawing.picture import (
+    MARGINS,
+    Frame,
+    Picture,
+    Spot,
+    apart,
+    at,
+    element,
+    end_label,
+    line,
+    percent_text,
+    plane,
+    shape,
+)
 
 _LOWEST = 0.01
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

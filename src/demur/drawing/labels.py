@@ -1,15 +1,13 @@
-"""Labels: names from files, escaped and shortened for pictures, columns and sentences; and names in pictures."""
+"""Labels: names from files, escaped and shortened for pictures, columns and sentences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from unicodedata import bidirectional
 
-from demur.drawing.picture import Spot, element, percent_text
 from demur.errors import harmless, repeated, shown
 
 _FROM_THE_RIGHT = ("R", "AL", "AN")
 _ISOLATES = ("\u2068", "\u2069")  # Unicode isolates around right-to-left names
 _LONGEST = 24
-_APART = 17  # pixels between two labels, at least
 
 
 def isolated(name: str) -> str:
@@ -54,22 +52,3 @@ def shortened(names: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
 def _without_middle(name: str, longest: int) -> str:
     end = longest // 2
     return name if len(name) <= longest else f"{name[: longest - end - 1]}…{name[-end:]}"
-
-
-def end_label(spot: Spot, *inside: str, shift: Spot, anchor: str) -> str:
-    """The name of a line or a point at a position in percent, shifted by some pixels."""
-    (x, y), (dx, dy) = map(percent_text, spot), shift
-    return element("text", *inside, x=x, y=y, dx=dx, dy=dy, text_anchor=anchor, class_="end")
-
-
-def apart(heights: Iterable[float], plot: float) -> Iterator[float]:
-    """Heights of labels in percent, the lowest first, moved up where they would overlap in a plot of so many pixels.
-
-    >>> [*apart([90, 90, 20], 170)]
-    [90, 80.0, 20]
-    """
-    floor = 100.0
-    for height in heights:
-        y = min(height, floor)
-        floor = y - 100 * _APART / plot
-        yield y

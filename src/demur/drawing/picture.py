@@ -1,7 +1,7 @@
 """SVG pictures: elements with escaped attributes, frames with axes, paths, markers and labels."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -16,6 +16,7 @@ _FEW = 300
 _MOST_TICKS = 5
 _FINEST = 1e-300
 _KEY_ROW = 20
+_APART = 17  # pixels between two labels, at least
 _INK = "#000000"
 _LINE = 2.2
 _ACROSS, _UP = 20, 10  # units of a plane per percent
@@ -276,3 +277,22 @@ class Picture:
             text = element("text", escape(name), x=28, dy=4, text_anchor="start", class_="name")
             parts.append(element("g", *mark, text, transform=f"translate(76 {y})"))
         return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **attributes, class_="demur")
+
+
+def end_label(spot: Spot, *inside: str, shift: Spot, anchor: str) -> str:
+    """The name of a line or a point at a position in percent, shifted by some pixels."""
+    (x, y), (dx, dy) = map(percent_text, spot), shift
+    return element("text", *inside, x=x, y=y, dx=dx, dy=dy, text_anchor=anchor, class_="end")
+
+
+def apart(heights: Iterable[float], plot: float) -> Iterator[float]:
+    """Heights of labels in percent, the lowest first, moved up where they would overlap in a plot of so many pixels.
+
+    >>> [*apart([90, 90, 20], 170)]
+    [90, 80.0, 20]
+    """
+    floor = 100.0
+    for height in heights:
+        y = min(height, floor)
+        floor = y - 100 * _APART / plot
+        yield y

@@ -5,8 +5,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from demur.drawing.labels import apart, end_label
-from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, plane, steps, visible
+from demur.drawing.picture import (
+    Frame,
+    Picture,
+    Spot,
+    apart,
+    at,
+    element,
+    end_label,
+    line,
+    marker,
+    plane,
+    steps,
+    visible,
+)
 
 MOST_MARKERS = 40
 _MIDDLE = 0.5

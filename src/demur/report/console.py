@@ -15,10 +15,7 @@ from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
-from demur.report.selective.beside import beside_text
 from demur.report.selective.conventions import conventions_text, signatures
-from demur.report.selective.costs import costs_text
-from demur.report.selective.groups import groups_text
 from demur.report.selective.leaderboard import leaderboard_text
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
@@ -101,8 +98,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        for part in (groups_text, beside_text, costs_text, conventions_text):
-            lines += part(results, confidence)
+        lines += [*_requested(results, confidence), *conventions_text(results, confidence)]
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
@@ -110,6 +106,23 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
         f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in results.selective.skipped
     ]
     return console_text([*lines, *warnings_text(worded_warnings(results))])
+
+
+def _requested(results: Results, confidence: str) -> Iterator[str]:
+    """Groups, raters and points, and costs; their modules draw pictures too, and few evaluations have any of them."""
+    study = results.selective
+    if study.groups is not None:
+        from demur.report.selective.groups import groups_text  # noqa: PLC0415
+
+        yield from groups_text(results, confidence)
+    if study.external_points:
+        from demur.report.selective.beside import beside_text  # noqa: PLC0415
+
+        yield from beside_text(results, confidence)
+    if study.abstention_costs:
+        from demur.report.selective.costs import costs_text  # noqa: PLC0415
+
+        yield from costs_text(results, confidence)
 
 
 _REPEATS = {

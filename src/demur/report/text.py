@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import category, east_asian_width
 
-from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.quantities import Measure
@@ -14,6 +13,9 @@ from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
+
+if TYPE_CHECKING:
+    from demur.drawing.forest import IntervalRow
 
 UNDEFINED = "–"
 _NO_COLUMN = ("Mn", "Me", "Cf")
@@ -71,8 +73,10 @@ def ends_of(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else interval.ends
 
 
-def interval_row(label: str, style: str, value: float, interval: Interval | None, **more: Any) -> IntervalRow:
+def interval_row(label: str, style: str, value: float, interval: Interval | None, **more: Any) -> "IntervalRow":
     """A number with its interval as a row of a picture; one that is undefined is not drawn."""
+    from demur.drawing.forest import IntervalRow  # noqa: PLC0415  (the console draws nothing)
+
     return IntervalRow(label, style, None if math.isnan(value) else value, ends_of(interval), **more)
 
 

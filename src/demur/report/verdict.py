@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
@@ -16,6 +15,9 @@ from demur.report.names import Pair
 from demur.report.text import UNDEFINED, interval_row, interval_text, shown_interval, title_of
 from demur.results.gaps import deciding
 from demur.results.table import Results
+
+if TYPE_CHECKING:
+    from demur.drawing.forest import IntervalRow
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
 SIMULTANEOUS = "simultaneous 95 % interval"
@@ -175,7 +177,7 @@ class Difference(NamedTuple):
     shares: tuple[str, str]
 
     @property
-    def drawn(self) -> IntervalRow:
+    def drawn(self) -> "IntervalRow":
         """The difference as a row of a picture."""
         winner, fair = self.decision.winner, self.decision.comparable
         style = "neither" if winner is None else self.pair.named(winner).style

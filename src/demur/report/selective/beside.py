@@ -123,10 +123,8 @@ def beside_sentences(results: Results, confidence: str) -> Iterator[str]:
 
 
 def beside_text(results: Results, confidence: str) -> Iterator[str]:
-    """Raters and published points, if there are any."""
-    points, systems = results.selective.external_points, systems_of(results)
-    if not points:
-        return
+    """Raters and published points."""
+    points, systems = results.selective.external_points or (), systems_of(results)
     for system in systems:
         heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
         cells = [point_row(results, point, system, confidence) for point in points]

@@ -132,9 +132,7 @@ def cost_sentences(results: Results, confidence: str) -> Iterator[str]:
 
 
 def costs_text(results: Results, confidence: str) -> Iterator[str]:
-    """The costs of errors and abstentions, if prices were given."""
-    if not results.selective.abstention_costs:
-        return
+    """The costs of errors and abstentions."""
     systems = systems_of(results)
     for system in systems:
         rows = [row.cells for row in cost_table(results, system, confidence)]

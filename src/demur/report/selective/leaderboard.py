@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterator
 
-from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip
 from demur.drawing.labels import isolated
 from demur.errors import shown
 from demur.inference.estimates import Estimate
@@ -122,6 +121,8 @@ def leaderboard(results: Results) -> Content | None:
     board = board_to_show(results)
     if board is None:
         return None
+    from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip  # noqa: PLC0415  (for pages)
+
     systems, first = by_name(results), board.standings[0]
     differences: dict[str, Estimate] = {}
     drawn: dict[str, IntervalRow] = {}
