@@ -15,6 +15,7 @@ from commands import demur
 from demur.distributed import passes, ranges
 from demur.evaluation.answering import evaluate_data
 from demur.evaluation.voice import Call
+from demur.quantities import registry
 from sharded import same_in_both, shards, table, units
 
 HOW = {
@@ -140,3 +141,18 @@ def test_processes_give_the_same_bytes(data):
     folder, expected = data
     results = library.evaluate({"A": folder / "in-3"}, **HOW, route="passes", workers=2)
     assert same_in_both(results.text) == expected
+
+
+def test_an_influence_that_is_an_array_is_refused_and_not_taken_for_0(data, monkeypatch):
+    monkeypatch.setattr(registry, "QUANTITIES", dict(registry.QUANTITIES))
+
+    def influence(sample):
+        return sample.table.cluster_answers[:, None] / sample.units
+
+    @registry.quantity("own_cmax", of="curve", intervals=("mean", "difference"), influence=influence)
+    def own_cmax(curve):
+        """Share of the units that are answered."""
+        return curve.coverage_reached
+
+    with pytest.raises(library.UserError, match="an array cannot be shared out: take route summaries"):
+        library.evaluate({"A": data[0] / "in-3"}, **HOW, route="passes")

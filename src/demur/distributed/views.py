@@ -185,7 +185,9 @@ class _RangeSweep(NumpySweep):
             named = {id(self.table.cluster_units): "units", id(self.table.cluster_answers): "answers"}
             return RangeSum([(named[id(numbers)], factor) for numbers, factor in influence.terms])
         if not isinstance(influence, OfSweep):
-            return RangeSum([("units", np.zeros(self.draw.size))])  # an array only where nothing is answered
+            if np.any(influence):  # where nothing is answered, it is 0 for every cluster
+                raise UserError("an influence that is an array cannot be shared out: take --route summaries")
+            return RangeSum([("units", np.zeros(self.draw.size))])
         if influence not in self._areas:
             self._areas[influence] = self._area(influence)
         return self._areas[influence]
