@@ -114,7 +114,7 @@ def ratios(_: Path | None) -> Iterator[Ratio]:
         inputs = read_inputs_of(checked_settings(content), folder)
         body = {"messages": [{"content": "x" * 3000}], "response_format": {"json_schema": {"name": "score"}}}
         reference, began = bare(f"{url}/chat/completions", body), spent()
-        Production(inputs, folder / "run", folder, ProduceOptions()).produce()
+        Production(inputs, folder / "run", ProduceOptions()).produce()
         each = (spent() - began) / (PEOPLE * (1 + SAMPLES))
     process.terminate()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

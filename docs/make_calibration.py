@@ -122,9 +122,13 @@ and every parameter. They may be at the top, or inside `model`, `parameters`, `p
 |---|---|
 | signals | `features`, `feature_names`; a temperature without any is that of `verbalized_confidence` |
 | temperature | `temperature`, `T` |
-| platt, logistic, linear | `coefficients`, `coef`, `coef_`, `weights` · `intercept`, `intercept_`, `bias` · `mean`, `means`, `mean_`, `feature_means`, `scaler_mean` · `scale`, `std`, `stds`, `scale_`, `feature_stds`, `scaler_scale` |
+| platt, logistic, linear | `coefficients`, `coef`, `coef_`, `weights` · `intercept`, `intercept_`, `bias` · `mean`, `means`, `mean_`, `feature_means`, `scaler_mean` · `scale`, `std`, `stds`, `scale_`, `feature_stds`, `scaler_scale` · `link`: `logit`, `logistic` or `sigmoid`, and `identity` or `linear`, which makes any of the three a linear one |
 | isotonic | `x`, `x_thresholds`, `X_thresholds_` · `y`, `y_thresholds`, `y_thresholds_` |
 | target | `target`; if there is none, what the method usually predicts |
+
+Every file of `train_confidence_calibrator.py` and `calibrate_verbalized_confidence.py` of the user's documents is read, among them
+Platt, logistic and isotonic calibrators of the target `loss`. The run that a file names under `training`, `training_metadata`, `fitted_on`,
+`provenance` or `metadata` is compared with the run evaluated.
 
 A file that lacks one of these is refused with what is missing, and so is one that has it twice with different values. For features that
 were not standardised, write means of 0 and scales of 1. Such a file has no page, since demur knows nothing about its fit.

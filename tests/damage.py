@@ -32,6 +32,7 @@ def damaged_bytes(rng, content):
 
 
 JUNK = [None, True, -1, 7, 1.5, 1e308, "", "x", [], {}, [[]], {"a": None}, 10**30, "300", 2**63, "\ud800", -0.0]
+JUNK += [10**400, -(10**400), 5e-324, 2**64, "x" * 5000, "\u0660", "1_0", "nan", "1e999", "\x1b[31m", "\u202e", "a\nb"]
 
 
 def damage(rng, place):
@@ -54,3 +55,26 @@ def damage(rng, place):
         else:
             place.append(copy.deepcopy(place[key]))
         return
+
+
+def damage_rows(rng, content):
+    """Take rows or a column out of the table of estimates, or set a cell of a column; other content stays as it is."""
+    rows = content.get("estimates") if isinstance(content, dict) else None
+    if not isinstance(rows, dict) or not all(isinstance(column, list) and column for column in rows.values()):
+        return
+    size = min(map(len, rows.values()))
+    start, column = rng.randrange(size), rng.choice([*rows])
+    taken = range(start, rng.choice([start + 1, start + 3, size]))
+    kind = rng.randrange(4)
+    if kind == 0:
+        del rows[column]
+    elif kind == 1:
+        rows[column][start] = copy.deepcopy(rng.choice(JUNK))
+    elif kind == 2:
+        of = rows[column][start]
+        kept = [index for index in range(size) if rows[column][index] != of]
+        rows.update({name: [cells[index] for index in kept] for name, cells in rows.items()})
+    else:
+        rows.update(
+            {name: [cell for index, cell in enumerate(cells) if index not in taken] for name, cells in rows.items()}
+        )

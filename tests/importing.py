@@ -30,3 +30,13 @@ def kinds(header):
     assert sum(counts["by_rule"].values()) == counts["abstained"]
     assert sum(counts["by_cause"].values()) == counts["failed"]
     return counts["answered"], counts["abstained"], counts["failed"]
+
+
+def read_back(folder, confidence, repeats="units"):
+    """The population that `demur evaluate` reads of the file of units that was imported last, and must accept."""
+    results = folder / "results.json"
+    results.unlink(missing_ok=True)
+    words = ["--seed", 1, "--bootstrap-resamples", 0, "--confidence", confidence, "--repeats", repeats]
+    done = demur(folder, "evaluate", "units.jsonl", *words, "--quiet", "--output", results)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(results.read_text(encoding="utf-8"))["population"]

@@ -50,7 +50,7 @@ def settings_of(folder: Path, url: str, **changes):
 def production(folder: Path, url: str, run: Path, *, changes=None, **options) -> Production:
     """A run, ready to be produced, that waits for nothing."""
     inputs = read_inputs_of(settings_of(folder, url, **(changes or {})), folder)
-    return Production(inputs, run, folder, ProduceOptions(**{"wait": no_wait, **options}))
+    return Production(inputs, run, ProduceOptions(**{"wait": no_wait, **options}))
 
 
 def produced(folder: Path, url: str, run: Path, **how):

@@ -38,9 +38,10 @@ The names, by what they are for:
     to add your own     quantity, Quantity, Measure, QUANTITIES, variant, Need
     row by row          ItemPrediction, compute_risk_coverage_curve, compute_cmax, compute_aurc, compute_augrc,
                         compute_aurc_at_coverage, compute_augrc_at_coverage, compute_risk_at_coverage,
-                        compute_aurc_optimal, compute_augrc_optimal, compute_eaurc, compute_eaugrc,
-                        compute_aurc_achievable, bootstrap_by_participant, paired_bootstrap_delta_by_participant,
-                        RiskCoverageCurve, BootstrapResult, BootstrapDeltaResult
+                        compute_aurc_optimal, compute_augrc_optimal, compute_aurc_optimal_regression, compute_eaurc,
+                        compute_eaugrc, compute_aurc_achievable, bootstrap_by_participant,
+                        paired_bootstrap_delta_by_participant, RiskCoverageCurve, BootstrapResult, BootstrapDeltaResult
+    of probabilities    compute_ece, compute_binary_nll
     closed forms        aurc_optimal_zero_one, augrc_optimal_zero_one
     what can go wrong   UserError
 
@@ -51,6 +52,13 @@ Metrics of rankings are in `demur.retrieval`, made-up runs in `demur.simulate`.
 # asked for, so that `import demur` and `demur --help` pay for nothing they do not use.
 
 __version__ = "0.2.0"
+_MORE_NAMES = ("demur.retrieval", "demur.confidences.calibrators", "demur.confidences.features")
+_INSTEAD = {
+    "aurc_optimal_binary": "aurc_optimal_zero_one has that formula, of the error rate: 1 − accuracy",
+    "augrc_optimal_binary": "augrc_optimal_zero_one has that formula",
+    "compute_dominant_points": "compute_aurc_achievable is the area over them",
+    "parse_items": "read_run reads the items of a run file",
+}
 
 
 def _homes() -> dict[str, str]:
@@ -72,17 +80,28 @@ def __getattr__(name: str) -> object:
     known = globals().get("_HOMES") or globals().setdefault("_HOMES", _homes())
     if name == "__all__":
         return sorted(known)
-    if name not in known:
-        raise AttributeError(_no_such(name, known))
     from importlib import import_module  # noqa: PLC0415
 
+    if name in ("retrieval", "selective_prediction", "simulate"):
+        return import_module(f"demur.{name}")
+    if name not in known:
+        raise AttributeError(_no_such(name, known))
     globals()[name] = value = getattr(import_module(known[name]), name)
     return value
 
 
 def _no_such(name: str, known: dict[str, str]) -> str:
-    """What a misspelt name is told: the nearest one, unless somebody only looks whether a special one is there."""
+    """What a misspelt name is told: where it is or the nearest one, unless it is a special or private one."""
+    from importlib import import_module  # noqa: PLC0415
+
     from demur.errors import nearest  # noqa: PLC0415
 
-    near = None if name.startswith("_") else nearest(name, known)
-    return f"module 'demur' has no attribute {name!r}" + (f"; did you mean {near}?" if near else "")
+    if name.startswith("_"):
+        return f"module 'demur' has no attribute {name!r}"
+    homes = (
+        home for home in _MORE_NAMES if getattr(getattr(import_module(home), name, None), "__module__", "") == home
+    )
+    home = next(homes, None)
+    near = f"compute_{name}" if f"compute_{name}" in known else nearest(name, known)
+    advice = f"it is {home}.{name}" if home else _INSTEAD.get(name) or (f"did you mean {near}?" if near else "")
+    return f"module 'demur' has no attribute {name!r}" + (f"; {advice}" if advice else "")

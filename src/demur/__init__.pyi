@@ -50,6 +50,8 @@ from demur.quantities import Scores as Scores
 from demur.quantities import augrc_optimal_zero_one as augrc_optimal_zero_one
 from demur.quantities import aurc_optimal_zero_one as aurc_optimal_zero_one
 from demur.quantities import quantity as quantity
+from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
+from demur.quantities.calibration import compute_ece as compute_ece
 from demur.quantities.costs import cost_optimal as cost_optimal
 from demur.quantities.coverage import Coverage as Coverage
 from demur.quantities.curve import Curve as Curve
@@ -88,6 +90,7 @@ from demur.selective_prediction import compute_aurc as compute_aurc
 from demur.selective_prediction import compute_aurc_achievable as compute_aurc_achievable
 from demur.selective_prediction import compute_aurc_at_coverage as compute_aurc_at_coverage
 from demur.selective_prediction import compute_aurc_optimal as compute_aurc_optimal
+from demur.selective_prediction import compute_aurc_optimal_regression as compute_aurc_optimal_regression
 from demur.selective_prediction import compute_cmax as compute_cmax
 from demur.selective_prediction import compute_eaugrc as compute_eaugrc
 from demur.selective_prediction import compute_eaurc as compute_eaurc

@@ -9,18 +9,24 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_LONGEST_SHOWN = 60
+_LONGEST_SHOWN = 80
+_LONGEST_LINE = 490  # with "demur: " before it, 500 at the most
+_START = 200  # of a longer line: its place and its rule; the rest, with the way out, is its end
 
 
 class UserError(ValueError):
     """Something in the input or the call is wrong; the message is one line that says what and where."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(harmless(message))
+        super().__init__(as_line(message))
 
     def in_file(self, path: str | Path) -> UserError:
         """The same mistake, with the file it was found in."""
         return UserError(f"{path}: {self}")
+
+
+class IncompleteError(UserError):
+    """Results that were read from a file lack a number or a curve that is needed."""
 
 
 class located:  # noqa: N801  (reads as a verb, and costs less per row than a generator would)
@@ -93,6 +99,16 @@ def harmless(text: str) -> str:
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
+def as_line(text: str) -> str:
+    """A message on one harmless line; a long one loses its middle, as its end says what to do.
+
+    >>> len(as_line("x" * 10_000))
+    490
+    """
+    line = harmless(text)
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_START]} … {line[_START + 3 - _LONGEST_LINE :]}"
+
+
 def shown(name: object) -> str:
     r"""A name as a message shows it: short, on one line, nothing a terminal would obey.
 
@@ -140,3 +156,12 @@ def and_more(first: str, count: int) -> str:
     'Sleep: predicted 7 (and 2 more)'
     """
     return first if count == 1 else f"{first} (and {count - 1} more)"
+
+
+def without_extra(what: str, extra: str) -> UserError:
+    """The error for a package that is missing, with the command that installs the extra it belongs to.
+
+    >>> str(without_extra("figures need matplotlib", "plot"))
+    "figures need matplotlib: pip install '.[plot]' in a checkout of demur"
+    """
+    return UserError(f"{what}: pip install '.[{extra}]' in a checkout of demur")

@@ -65,6 +65,16 @@ def compute_threshold_at_fpr(y_prob: Any, y_true: Any, target_fpr: float = 0.05)
     return threshold_at_fpr(_forecasts(y_prob, y_true), checked_rate(target_fpr))
 
 
+def get_tpr_at_fpr(y_prob: Any, y_true: Any, target_fpr: float = 0.05) -> tuple[float, float | None]:
+    """The share of positives caught while false alarms stay within a rate, and the threshold there: (tpr, threshold).
+
+    >>> get_tpr_at_fpr([0.1, 0, 0.3, 0.1, 0], [0, 1, 1, 1, 0], target_fpr=0.5)
+    (0.6666666666666666, 0.1)
+    """
+    threshold, tpr, _ = compute_threshold_at_fpr(y_prob, y_true, target_fpr)
+    return tpr, threshold
+
+
 def no_evidence_metrics(y_prob: Any, y_true: Any) -> dict[str, float | bool]:
     """Every detection metric of probabilities that queries have evidence, and whether there is one class only.
 

@@ -26,6 +26,7 @@ from demur.inference.evidence import Evidence
 from demur.inference.intervals import interval
 from demur.inference.resample import Plan, bootstrap
 from demur.quantities import QUANTITIES, Measure, Quantity
+from demur.quantities.conventions.emulations import EMULATIONS, Answers
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import POINT_COLUMNS, Curve
 from demur.quantities.graded import Clusters, Graded
@@ -61,6 +62,7 @@ class RiskCoverageCurve(Tabular):
 
 
 Rows = Sequence[ItemPrediction]
+Dicts = Sequence[Mapping[str, Any]]
 People = dict[int | str, list[ItemPrediction]]
 MetricFunction = Callable[[list[ItemPrediction]], float | None]
 Scale = str | Instrument
@@ -86,7 +88,7 @@ def _of_rows(declared: _F, name: str) -> _F:
     @wraps(declared)
     def compute(*args: Any, **keywords: Any) -> float | None:
         options = signature.bind(*args, **keywords).arguments
-        measure, graded = _measured(quantity, options.pop("items"), options)
+        measure, graded = _measured(compute, options.pop("items"), options)
         return _or_none(float(measure(Curve.of(graded))))
 
     compute.__name__ = compute.__qualname__ = f"compute_{name.replace('@C', '_at_coverage')}"
@@ -95,9 +97,11 @@ def _of_rows(declared: _F, name: str) -> _F:
     return cast("_F", compute)
 
 
-def _measured(quantity: Quantity, rows: Rows, options: Mapping[str, Any]) -> tuple[Measure, Graded]:
+def _measured(function: Callable[..., Any], rows: Rows, options: Mapping[str, Any]) -> tuple[Measure, Graded]:
     """What a function of rows takes with these options, and the rows as they are graded for it."""
-    grading, coverage = {"loss": "abs"} | dict(options), None
+    quantity, declared = _QUANTITY_OF[function], inspect.signature(function).parameters.values()
+    defaults = {each.name: each.default for each in declared if each.default is not each.empty}
+    grading, coverage = {"loss": "abs"} | defaults | dict(options), None
     if quantity.parameter is not None:
         coverage = Coverage.of(grading.pop(next(name for name in grading if name.endswith("_coverage"))))
     return Measure(quantity, coverage, coverage.text if coverage else ""), _graded_rows(list(rows), **grading)
@@ -105,21 +109,57 @@ def _measured(quantity: Quantity, rows: Rows, options: Mapping[str, Any]) -> tup
 
 def _graded_by(items: Rows, *, instrument: Scale = PHQ8) -> float: ...
 def _loss(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float: ...
+def _optimum(items: Rows, *, loss: str = "abs_norm", instrument: Scale = PHQ8) -> float: ...
 def _area(items: Rows, *, max_coverage: float, loss: str, instrument: Scale = PHQ8) -> float: ...
 def _risk(items: Rows, *, target_coverage: float, loss: str, instrument: Scale = PHQ8) -> float | None: ...
 
 
 compute_cmax = _of_rows(_graded_by, "cmax")
-compute_aurc = _of_rows(_loss, "aurc")
+_aurc = _of_rows(_loss, "aurc")
 compute_augrc = _of_rows(_loss, "augrc")
 compute_aurc_at_coverage = _of_rows(_area, "aurc@C")
 compute_augrc_at_coverage = _of_rows(_area, "augrc@C")
 compute_risk_at_coverage = _of_rows(_risk, "risk@C")
-compute_aurc_optimal = _of_rows(_loss, "aurc_optimal")
-compute_augrc_optimal = _of_rows(_loss, "augrc_optimal")
+compute_aurc_optimal = _of_rows(_optimum, "aurc_optimal")
+compute_augrc_optimal = _of_rows(_optimum, "augrc_optimal")
+compute_aurc_optimal_regression = compute_aurc_optimal
 compute_eaurc = _of_rows(_loss, "eaurc")
 compute_eaugrc = _of_rows(_loss, "eaugrc")
 compute_aurc_achievable = _of_rows(_loss, "aurc_achievable")
+
+
+def compute_aurc(items: Rows | Dicts, *, loss: str | None = None, instrument: Scale = PHQ8) -> float:
+    """Area under the risk–coverage curve (`aurc`).
+
+    Of dicts with `score` (None: abstained), `ground_truth` and `confidence`, and without a loss, it is the convention
+    `item-by-item`, an older definition: absolute errors, every answer an operating point, equal confidences in the
+    order of the list, and nothing below the first point.
+
+    >>> rows = [ItemPrediction(1, 0, 1, 2, 0.9), ItemPrediction(1, 1, 2, 2, 0.5)]
+    >>> compute_aurc(rows, loss="abs")
+    0.875
+    >>> compute_aurc([{"score": row.pred, "ground_truth": row.gt, "confidence": row.confidence} for row in rows])
+    0.375
+    """
+    rows = list(items)
+    if loss is not None:
+        return _aurc(cast("Rows", rows), loss=loss, instrument=instrument)
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise UserError("no loss is given: compute_aurc needs one, as loss='abs', unless its rows are dicts")
+    graded = _graded_rows([*map(_row_of, range(len(rows)), cast("Dicts", rows))], "abs", instrument)
+    return EMULATIONS["item-by-item"].emulated("aurc", Answers(graded)).value if graded.answered else 0.0
+
+
+_QUANTITY_OF[compute_aurc] = QUANTITIES["aurc"]
+
+
+def _row_of(index: int, row: Mapping[str, Any]) -> ItemPrediction:
+    missing = [key for key in ("score", "ground_truth") if key not in row]
+    if row.get("score") is not None and "confidence" not in row:
+        missing.append("confidence")
+    if missing:
+        raise UserError(f"row {index} has no {missing[0]}, expected score (None: abstained), ground_truth, confidence")
+    return ItemPrediction(index, 0, row["score"], row["ground_truth"], row.get("confidence", 0.0))
 
 
 def _graded_rows(rows: list[ItemPrediction], loss: str, instrument: Scale = PHQ8) -> Graded:
@@ -152,7 +192,8 @@ def _graded_rows(rows: list[ItemPrediction], loss: str, instrument: Scale = PHQ8
 def _check_rows(rows: Sequence[object]) -> None:
     for index, row in enumerate(rows):
         if not isinstance(row, ItemPrediction):
-            raise UserError(f"row {index} is {literal(row)}, expected an ItemPrediction")
+            advice = "; only compute_aurc without a loss takes dicts" if isinstance(row, Mapping) else ""
+            raise UserError(f"row {index} is {literal(row)}, expected an ItemPrediction{advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +291,7 @@ def _values(rows: People, items: Rows, metric_fn: MetricFunction, plan: Plan) ->
     if isinstance(metric_fn, partial) and not metric_fn.args:
         function, options = metric_fn.func, metric_fn.keywords
     if inspect.isfunction(function) and function in _QUANTITY_OF:
-        measure, graded = _measured(_QUANTITY_OF[function], items, options)
+        measure, graded = _measured(function, items, options)
         return bootstrap(lambda sample: {"value": measure(sample)}, Table.of(graded), plan=plan)["value"]
     assert plan.seed is not None  # noqa: S101  (the plan has checked it)
     people, values = list(rows.values()), np.empty(plan.n_resamples)

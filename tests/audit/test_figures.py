@@ -130,13 +130,13 @@ def test_a_bare_0_or_1_is_exact_only_for_a_share():
 @pytest.mark.parametrize(
     ("printed", "value", "cause"),
     [
-        ("0.666", 2 / 3, CUT_OFF),
-        ("-0.66", -2 / 3, CUT_OFF),
-        ("0.4", 0.49, CUT_OFF),
+        ("0.666", 2 / 3, f"would equal it, {CUT_OFF}"),
+        ("-0.66", -2 / 3, f"would equal it, {CUT_OFF}"),
+        ("0.4", 0.49, f"would equal it, {CUT_OFF}"),
         ("0.29", 0.3, None),
         ("0", 0.9, None),
-        ("66.66", 2 / 3, f"given in percent (× 100), {CUT_OFF}"),
-        ("66.67", 2 / 3, "given in percent (× 100)"),
+        ("66.66", 2 / 3, f"would equal it, given in percent (× 100), {CUT_OFF}"),
+        ("66.67", 2 / 3, "would equal it, given in percent (× 100)"),
     ],
 )
 def test_digits_that_were_cut_off_are_told_from_digits_that_are_wrong(printed, value, cause):
@@ -148,7 +148,7 @@ def test_0_is_0_on_any_scale():
     assert finding("x", Printed.of("0.0"), Expected(0.42)).cause is None
     assert (
         finding("x", Printed.of("0.0"), Expected(0.42, otherwise={Explanation("another way"): 0.0})).cause
-        == "another way"
+        == "would equal it, another way"
     )
 
 

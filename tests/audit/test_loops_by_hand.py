@@ -82,7 +82,7 @@ def test_no_threshold_meets_the_target():
 def test_the_threshold_is_the_lowest_within_the_target():
     queries = detected([1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5])
     assert value("threshold@fpr=0.5", *queries) == 0.7
-    way = "the highest threshold that finds as much, not the lowest"
+    way = "it is the highest threshold that finds as much, not the lowest"
     assert otherwise("threshold@fpr=0.5", way, *queries) == 0.9
 
 

@@ -170,9 +170,7 @@ class TestRuns:
     def test_the_value_of_another_row_is_named(self, changed):
         numbers = changed["confidence_variants"]["llm"]["left"]
         numbers["aurc_full"] = numbers["augrc_full"]
-        assert (
-            differing(findings(changed))["zero_shot, aurc, llm"].cause == "this is the value of zero_shot, augrc, llm"
-        )
+        assert differing(findings(changed))["zero_shot, aurc, llm"].cause == "equals the value of zero_shot, augrc, llm"
 
     @pytest.mark.parametrize(
         ("path", "figure"),
@@ -274,7 +272,7 @@ class TestQueries:
 
     def test_a_system_the_data_do_not_hold_is_an_error_with_a_way_out(self, table, file):
         rankings = read_queries(table)
-        with pytest.raises(Exception, match="hold no system reranked: name its column"):
+        with pytest.raises(Exception, match="have no system reranked: name its column"):
             own.audited_queries(results_of(file), {"retriever": rankings["retriever"]}, None)
 
     @pytest.mark.slow

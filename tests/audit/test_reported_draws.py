@@ -23,7 +23,7 @@ class TestCommand:
         written(folder, {"aurc": round(100 * right["aurc"], 2)}, "mine.json")
         bad = demur(folder, *command, "--json")
         assert bad.returncode == 3
-        assert json.loads(bad.stdout)["causes"] == {"given in percent (× 100)": 1}
+        assert json.loads(bad.stdout)["causes"] == {"would equal it, given in percent (× 100)": 1}
 
     @pytest.mark.parametrize(
         ("content", "options", "message"),
@@ -103,7 +103,7 @@ class TestDraws:
             sum(random.Random(draw).choices(items.answered.tolist(), k=len(items))) / len(items) for draw in range(2000)
         )
         single = verdicts(both, {"few_shot": {"cmax": {"ci95": {"low": shares[50], "high": shares[1949]}}}})
-        assert set(single.values()) == {("differs", "items resampled, not participants")}
+        assert set(single.values()) == {("differs", "would equal it, items resampled, not participants")}
 
     def test_differences_are_drawn_together(self, folder, both):
         content = of_other_draws(folder, "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")

@@ -27,8 +27,8 @@ MACRO = pipeline.macro(QUERIES, "reranked")
     ("reported", "cause"),
     [
         ("0.913402", None),
-        ("1.0", "grades ignored: every relevant id gains 1"),
-        ("0.833991", "exponential gain: 2^grade − 1, not the grade"),
+        ("1.0", "would equal it, grades ignored: every relevant id gains 1"),
+        ("0.833991", "would equal it, exponential gain: 2^grade − 1, not the grade"),
     ],
 )
 def test_what_was_made_of_grades_is_named(tmp_path, reported, cause):
@@ -89,7 +89,7 @@ def test_two_systems_swapped_are_named(both_queries):
     found = differing(both_queries, {"retriever": ranks[1], "reranked": ranks[0]})
     assert len(different) > 10
     assert found == {
-        f"{system}.{name}": f"it is the figure of {other}"
+        f"{system}.{name}": f"would equal the figure of {other}"
         for system, other in (pipeline.SYSTEMS, pipeline.SYSTEMS[::-1])
         for name in different
     }
@@ -98,8 +98,8 @@ def test_two_systems_swapped_are_named(both_queries):
 @pytest.mark.parametrize(
     ("called", "skip", "cause"),
     [
-        ("positives_only", False, "other population: all queries"),
-        ("all_queries", True, "other population: queries with gold only"),
+        ("positives_only", False, "would equal it, other population: all queries"),
+        ("all_queries", True, "would equal it, other population: queries with gold only"),
     ],
 )
 def test_the_other_population_is_named(both_queries, called, skip, cause):
@@ -141,7 +141,7 @@ def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_withou
     assert differing(both_queries, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
     assert differing(both_queries, {"reranked": ranking(QUERIES, "reranked")}) == {}
     assert set(differing(both_queries, {"reranked": positives}).values()) == {
-        "other population: queries with gold only"
+        "would equal it, other population: queries with gold only"
     }
 
 
@@ -165,22 +165,34 @@ def precision_over_returned(gold, ranked, k):
 @pytest.mark.parametrize(
     ("name", "value", "cause"),
     [
-        ("map@5", other(map_over_gold, 5), "other denominator: ÷ gold, not ÷ min(gold, K)"),
-        ("recall@1", other(recall_over_smaller, 1), "other denominator: ÷ min(gold, K), not ÷ gold"),
-        ("precision@10", other(precision_over_returned, 10), "other denominator: ÷ the number returned, not ÷ K"),
-        ("recall@5", other(pipeline.recall, 3), "it is recall@3"),
-        ("recall@5", other(pipeline.hit, 5), "it is hit@5"),
-        ("recall@10", MACRO["recall@10"], "macro: the mean over criteria, not pairs pooled"),
-        ("macro_recall@10", other(pipeline.recall, 10), "micro: pairs pooled, not the mean over criteria"),
-        ("ndcg@10", 100 * other(pipeline.ndcg, 10), "given in percent (× 100)"),
-        ("ndcg@10", 1000 * other(pipeline.ndcg, 10), "given × 1000"),
+        ("map@5", other(map_over_gold, 5), "would equal it, other denominator: ÷ gold, not ÷ min(gold, K)"),
+        ("recall@1", other(recall_over_smaller, 1), "would equal it, other denominator: ÷ min(gold, K), not ÷ gold"),
+        (
+            "precision@10",
+            other(precision_over_returned, 10),
+            "would equal it, other denominator: ÷ the number returned, not ÷ K",
+        ),
+        ("recall@5", other(pipeline.recall, 3), "would equal recall@3"),
+        ("recall@5", other(pipeline.hit, 5), "would equal hit@5"),
+        ("recall@10", MACRO["recall@10"], "would equal it, macro: the mean over criteria, not pairs pooled"),
+        (
+            "macro_recall@10",
+            other(pipeline.recall, 10),
+            "would equal it, micro: pairs pooled, not the mean over criteria",
+        ),
+        ("ndcg@10", 100 * other(pipeline.ndcg, 10), "would equal it, given in percent (× 100)"),
+        ("ndcg@10", 1000 * other(pipeline.ndcg, 10), "would equal it, given × 1000"),
         (
             "mrr@10",
             100 * other(pipeline.mrr, 10, with_gold(QUERIES)),
-            "other population: queries with gold only, given in percent (× 100)",
+            "would equal it, other population: queries with gold only, given in percent (× 100)",
         ),
-        ("queries_total", len(with_gold(QUERIES)), "it is the count queries_with_positives"),
-        ("has_evidence_rate", 1 - len(with_gold(QUERIES)) / len(QUERIES), "the rate of queries without evidence"),
+        ("queries_total", len(with_gold(QUERIES)), "would equal the count queries_with_positives"),
+        (
+            "has_evidence_rate",
+            1 - len(with_gold(QUERIES)) / len(QUERIES),
+            "would equal the rate of queries without evidence",
+        ),
     ],
 )
 def test_known_other_ways_to_compute_are_named(both_queries, name, value, cause):
@@ -194,11 +206,11 @@ def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(both_queries
     assert differing(both_queries, {"reranked": {"ndcg@10": right}}) == {}
     wrong = {"mean": pooled, "std": statistics.stdev(each)}
     assert differing(both_queries, {"reranked": {"ndcg@10": wrong}}) == {
-        "reranked.ndcg@10.mean": "all queries pooled, not the mean over folds",
-        "reranked.ndcg@10.std": "ddof 1: divided by one fold less",
+        "reranked.ndcg@10.mean": "would equal it, all queries pooled, not the mean over folds",
+        "reranked.ndcg@10.std": "would equal it, ddof 1: divided by one fold less",
     }
     assert differing(both_queries, {"reranked": {"ndcg@10": right["mean"]}}) == {
-        "reranked.ndcg@10": "the mean over folds, not all queries pooled"
+        "reranked.ndcg@10": "would equal the mean over folds, not all queries pooled"
     }
 
 

@@ -83,14 +83,16 @@ class TestMatches:
         content = {"left": {"cmax": 0.6875}, "right": {"cmax": 0.6875}, "deltas": {"cmax": 0.0}}
         assert set(verdicts(runs, content).values()) == {("match", None)}
         wrong = verdicts(runs, {"left": {"cmax": 0.625}})
-        assert wrong == {"left.cmax": ("differs", "all participants of its own run, not only those in every run")}
+        assert wrong == {
+            "left.cmax": ("differs", "would equal it, all participants of its own run, not only those in every run")
+        }
 
     def test_a_difference_is_the_second_run_minus_the_first(self, both):
         delta = scores(both, "few_shot", "llm")["aurc"] - scores(both, "zero_shot", "llm")["aurc"]
         key = "deltas.llm.aurc.delta"
         assert verdicts(both, {"deltas": {"llm": {"aurc": {"delta": delta}}}}) == {key: ("match", None)}
         turned = verdicts(both, {"deltas": {"llm": {"aurc": {"delta": -delta}}}})
-        assert turned == {key: ("differs", "the other way round")}
+        assert turned == {key: ("differs", "would equal it, sides swapped")}
 
     def test_calibration_of_a_confidence_that_is_a_probability(self, both):
         items = both["few_shot"]
@@ -107,19 +109,24 @@ class TestCauses:
     @pytest.mark.parametrize(
         ("loss", "key", "reported", "cause"),
         [
-            ("abs", "cmax", "1.0", "abstentions left out of the denominator"),
-            ("abs", "aurc", "0.2083", "no flat start: integrated from the first operating point"),
-            ("abs", "aurc", "0.333333", "ties broken: each unit an operating point"),
-            ("abs", "aurc", "0.2361", "loss abs_norm, not abs"),
-            ("abs", "augrc", "25.0", "given in percent (× 100)"),
-            ("abs", "augrc", "250.0", "given × 1000"),
-            ("abs", "aurc", "0.70", "cut off, not rounded"),
-            ("abs", "aurc", "0.625", "it is eaurc"),
-            ("abs", "risk@0.7", "1.00", "it is risk@0.5"),
+            ("abs", "cmax", "1.0", "would equal it, abstentions left out of the denominator"),
+            ("abs", "aurc", "0.2083", "would equal it, no flat start: integrated from the first operating point"),
+            ("abs", "aurc", "0.333333", "would equal the AURC of item-by-item; in our convention it is 0.708333"),
+            ("abs", "aurc", "0.2361", "would equal it, loss abs_norm, not abs"),
+            ("abs", "augrc", "25.0", "would equal it, given in percent (× 100)"),
+            ("abs", "augrc", "250.0", "would equal it, given × 1000"),
+            ("abs", "aurc", "0.70", "would equal it, cut off, not rounded"),
+            ("abs", "aurc", "0.625", "would equal eaurc"),
+            ("abs", "risk@0.7", "1.00", "would equal risk@0.5"),
             ("abs", "aurc", "0.8888", SORTED.format("AURC of prefix-mean", "0.555556 to 1.22222") + " (or of ln)"),
             ("abs", "aurc", "7.8888", NO_CAUSE),
-            ("abs_norm", "aurc", "0.7083", "× 3: loss not normalised (abs, not abs_norm)"),
-            ("abs_norm", "augrc", "25.0", "× 3: loss not normalised (abs, not abs_norm), given in percent (× 100)"),
+            ("abs_norm", "aurc", "0.7083", "would equal it, × 3: loss not normalised (abs, not abs_norm)"),
+            (
+                "abs_norm",
+                "augrc",
+                "25.0",
+                "would equal it, × 3: loss not normalised (abs, not abs_norm), given in percent (× 100)",
+            ),
         ],
     )
     def test_a_known_other_way_of_counting_is_named(self, four, loss, key, reported, cause):
@@ -143,16 +150,16 @@ class TestCauses:
             both, {"few_shot": {"aurc": other, "llm": {"aurc": zero}}, "zero_shot": {"llm": {"aurc": few}}}
         )
         assert found == {
-            "few_shot.aurc": ("differs", "ranked by token_msp, not llm"),
-            "few_shot.llm.aurc": ("differs", "it is the figure of zero_shot"),
-            "zero_shot.llm.aurc": ("differs", "it is the figure of few_shot"),
+            "few_shot.aurc": ("differs", "would equal it, ranked by token_msp, not llm"),
+            "few_shot.llm.aurc": ("differs", "would equal the figure of zero_shot"),
+            "zero_shot.llm.aurc": ("differs", "would equal the figure of few_shot"),
         }
 
     def test_the_value_of_another_row_of_the_table_is_named(self, both):
         right = scores(both, "few_shot", "llm")
         content = {"few_shot": {"aurc_sele": right["aurc_harmonic"], "aurc_harmonic": right["aurc_harmonic"]}}
         assert verdicts(both, content) == {
-            "few_shot.aurc_sele": ("differs", "this is the value of aurc_harmonic"),
+            "few_shot.aurc_sele": ("differs", "would equal the value of aurc_harmonic"),
             "few_shot.aurc_harmonic": ("match", None),
         }
 
@@ -160,8 +167,8 @@ class TestCauses:
         people = [participant(who, {"Sleep": None, "Tired": 0}) for who in range(3)]
         path = written(tmp_path, run(experiment(*people, failure(9))))
         assert verdicts(runs_to_audit([path]), {"cmax": 21 / 32, "participants_included": 4}) == {
-            "cmax": ("differs", "failed participants counted in"),
-            "participants_included": ("differs", "it is the count participants_total"),
+            "cmax": ("differs", "would equal it, failed participants counted in"),
+            "participants_included": ("differs", "would equal the count participants_total"),
         }
 
 

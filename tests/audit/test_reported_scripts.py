@@ -18,8 +18,8 @@ from pipeline import by, labels, ranking
 from reported_queries import QUERIES
 from runs import experiment, participant, run, written
 
-LINSPACE = "bins by the rounded edges of numpy.linspace: 0.3 is below its own"
-LAST_OPEN = "p = 1.0 dropped: the last bin is open"
+LINSPACE = "would equal it, bins by the rounded edges of numpy.linspace: 0.3 is below its own"
+LAST_OPEN = "would equal it, p = 1.0 dropped: the last bin is open"
 
 
 def verdicts(audited, data, content, **options):
@@ -53,7 +53,7 @@ class TestCalibrationError:
             ([0.3, 0.25, 0.6], [1, 0, 1], False, LINSPACE),
             ([0.3, 0.25, 1.0, 1.0], [1, 0, 0, 1], True, LINSPACE),
             ([1.0, 0.5, 1.0], [0, 1, 0], False, LAST_OPEN),
-            ([0.3, 0.25, 1.0, 1.0], [1, 0, 0, 0], False, f"{LINSPACE}, and {LAST_OPEN}"),
+            ([0.3, 0.25, 1.0, 1.0], [1, 0, 0, 0], False, f"{LINSPACE}, and p = 1.0 dropped: the last bin is open"),
         ],
     )
     def test_edges_and_an_open_end_are_told_apart(self, probs, labels, closed, cause):
@@ -74,7 +74,7 @@ def test_a_figure_of_a_run_says_which_data_it_needs(both_queries):
 
 def test_the_value_of_another_row_is_named_only_where_digits_tell(both_queries):
     right = ranking(QUERIES, "reranked")["ndcg@5"]
-    for value, cause in ((right, "this is the value of ndcg@5"), (round(right, 1), "no known cause")):
+    for value, cause in ((right, "would equal the value of ndcg@5"), (round(right, 1), "no known cause")):
         found = verdicts(audited_retrieval, both_queries, {"reranked": {"evidence_f1": value, "ndcg@5": right}})
         assert found["reranked.evidence_f1"] == ("differs", cause)
         assert found["reranked.ndcg@5"] == ("match", None)
@@ -115,7 +115,7 @@ class TestShapesOfRetrieval:
         (cause,) = verdicts(
             audited_retrieval, both_queries, {"reranked": {"aggregated": {"recall@5": pooled}}}
         ).values()
-        assert cause == ("differs", "all queries pooled, not the mean over folds")
+        assert cause == ("differs", "would equal it, all queries pooled, not the mean over folds")
 
     def test_by_criterion_within_per_criterion_is_one_section(self, both_queries):
         each = {
@@ -143,8 +143,8 @@ class TestShapesOfRetrieval:
         assert set(verdicts(audited_retrieval, both_queries, {"reranked": content}).values()) == {("match", None)}
         other = {"empty_prevalence": with_gold / len(QUERIES), "n_candidates_p50": statistics.fmean(lengths)}
         assert [*verdicts(audited_retrieval, both_queries, {"reranked": other}).values()] == [
-            ("differs", "the rate of queries with evidence"),
-            ("differs", "the mean, not a percentile"),
+            ("differs", "would equal the rate of queries with evidence"),
+            ("differs", "would equal the mean, not a percentile"),
         ]
 
 
@@ -182,14 +182,16 @@ class TestHabitsOfTheOlderScript:
         found = verdicts(audited_runs, older, content, resamples=400)
         assert [*found.values()] == [
             ("match", None),
-            ("differs", "1 given where the number itself is undefined"),
+            ("differs", "would equal it, 1 given where the number itself is undefined"),
             ("differs", "no known cause"),
         ]
 
     def test_total_evidence_as_an_alias_of_llm_is_named(self, older):
         alias = values(older, {"llm": {"aurc": 7}})["llm.aurc"]
         found = verdicts(audited_runs, older, {"total_evidence": {"aurc": alias}})
-        assert [*found.values()] == [("differs", "total_evidence without the keyword counts, as an alias of llm")]
+        assert [*found.values()] == [
+            ("differs", "would equal it, total_evidence without the keyword counts, as an alias of llm")
+        ]
 
     def test_composites_that_were_not_rounded_are_named(self, older):
         spoken = 0.4 * 0.75 > 0.3
@@ -197,5 +199,5 @@ class TestHabitsOfTheOlderScript:
         split = values(older, {"verbalized": {"aurc": 7, "risk@0.1": 7}})
         content = {name.removeprefix("verbalized."): value for name, value in split.items()}
         found = verdicts(audited_runs, older, {"hybrid_verbalized": content})
-        cause = "composite confidences not rounded to 12 decimals: ties broken that are equal on paper"
+        cause = "would equal it, composite confidences not rounded to 12 decimals: ties broken that are equal on paper"
         assert [*found.values()] == [("differs", cause)] * 2

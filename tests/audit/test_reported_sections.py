@@ -22,7 +22,7 @@ def test_null_is_what_an_undefined_figure_is_and_nothing_else(tmp_path):
     }
     assert found["auroc"].reported == "null"
     one = audited(both_queries, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
-    assert (one.status, one.cause) == ("differs", "1 given where no threshold meets the target")
+    assert (one.status, one.cause) == ("differs", "would equal it, 1 given where no threshold meets the target")
 
 
 def test_what_cannot_be_recomputed_says_why_and_is_no_difference(tmp_path):
@@ -85,7 +85,7 @@ def test_a_figure_without_a_system_is_of_the_only_one_that_can_have_it(tmp_path)
         read_back(tmp_path, own, (*columns, "retriever_prob", "reranked_prob")),
         {"reranked": {"ece": pipeline.ece(QUERIES)}},
     )
-    assert wrong == {"reranked.ece": "it is the figure of retriever"}
+    assert wrong == {"reranked.ece": "would equal the figure of retriever"}
 
 
 def test_with_one_system_a_file_needs_no_sections_and_without_folds_a_mean_is_the_figure(tmp_path):

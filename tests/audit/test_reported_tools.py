@@ -73,7 +73,7 @@ def test_a_paper_of_each_tool_from_the_same_run_is_named(tmp_path, results):
         code, found = audited(tmp_path, table_of(results, tool))
         assert code == 3
         for key, title in (("zero_shot.aurc", "AURC"), ("zero_shot.augrc", "AUGRC")):
-            assert found[key]["cause"] == f"this is the {title} of {tool}; in our convention it is {ours[key]:.6g}"
+            assert found[key]["cause"] == f"would equal the {title} of {tool}; in our convention it is {ours[key]:.6g}"
             assert found[key]["recomputed"] == pytest.approx(ours[key])
 
 
@@ -83,20 +83,22 @@ def test_every_emulation_is_named(tmp_path, results, tool):
     _, found = audited(tmp_path, table_of(results, tool, names, digits=6))
     told = {each["cause"].partition(";")[0].rpartition(" of ")[2] for each in found.values() if each["cause"]}
     assert tool in told
-    assert found["zero_shot.aurc"]["cause"].startswith(f"this is the AURC of {tool}; in our convention it is ")
+    assert found["zero_shot.aurc"]["cause"].startswith(f"would equal the AURC of {tool}; in our convention it is ")
 
 
 def test_the_loss_that_nobody_stated_is_found_with_the_tool(tmp_path, results):
     content = {"zero_shot": {"aurc": table_of(results, "torch-uncertainty")["zero_shot"]["aurc"]}}
     _, found = audited(tmp_path, content)
-    assert "this is the AURC of torch-uncertainty under the loss zero_one" in found["zero_shot.aurc"]["cause"]
+    assert "would equal the AURC of torch-uncertainty under the loss zero_one" in found["zero_shot.aurc"]["cause"]
 
 
 def test_in_percent_it_is_named_with_its_scale(tmp_path, results):
     value = results[Key("zero_shot", "aurc", "llm", convention="torch-uncertainty")].value
     _, found = audited(tmp_path, {"zero_shot": {"loss": "zero_one", "aurc": round(100 * value, 2)}})
     cause = found["zero_shot.aurc"]["cause"]
-    assert cause.startswith("this is the AURC of torch-uncertainty, given in percent (× 100); in our convention it is ")
+    assert cause.startswith(
+        "would equal the AURC of torch-uncertainty, given in percent (× 100); in our convention it is "
+    )
 
 
 def test_a_figure_that_another_order_of_ties_gives_is_consistent_and_does_not_match(tmp_path, results):
@@ -114,7 +116,7 @@ def test_a_figure_of_a_tool_may_be_cut_off(tmp_path, results):
     value = results[Key("zero_shot", "aurc", "llm", convention="fd-shifts")].value
     figure = next(f"{value:.9f}"[: 4 + digits] for digits in range(1, 9) if f"{value:.9f}"[4 + digits] > "5")
     _, found = audited(tmp_path, {"zero_shot": {"loss": "zero_one", "aurc": float(figure)}})
-    cause = "this is the AURC of fd-shifts, cut off, not rounded; in our convention it is "
+    cause = "would equal the AURC of fd-shifts, cut off, not rounded; in our convention it is "
     assert found["zero_shot.aurc"]["cause"].startswith(cause)
 
 
@@ -152,7 +154,7 @@ def test_with_a_signature_a_figure_of_another_order_is_said_to_be_consistent(tmp
 
 def test_with_the_signature_of_a_tool_our_figures_are_named(tmp_path, results):
     code, found = audited(tmp_path, table_of(results, ""), "--signature", signature_of(results, "fd-shifts"))
-    assert (code, found["zero_shot.aurc"]["cause"]) == (3, "our definition, not that of fd-shifts")
+    assert (code, found["zero_shot.aurc"]["cause"]) == (3, "would equal it, our definition, not that of fd-shifts")
 
 
 @pytest.mark.parametrize(
@@ -205,12 +207,15 @@ class TestLongTables:
     def test_a_table_of_answers_is_enough_to_tell_whose_aurc_it_is(self, tmp_path, column, values):
         reported = {"loss": "zero_one", "aurc": 0.1958, "augrc": 120.0, "auroc": 0.8333, "risk@0.8": 0.25}
         found = self.audited(tmp_path, reported, column=column, values=values)
-        assert found["aurc"] == ("differs", "this is the AURC of torch-uncertainty; in our convention it is 0.156667")
-        assert found["augrc"] == ("differs", "this is the AUGRC of fd-shifts; in our convention it is 0.12")
+        assert found["aurc"] == (
+            "differs",
+            "would equal the AURC of torch-uncertainty; in our convention it is 0.156667",
+        )
+        assert found["augrc"] == ("differs", "would equal the AUGRC of fd-shifts; in our convention it is 0.12")
         assert found["auroc"] == found["risk@0.8"] == ("match", None)
 
     def test_tools_that_the_digits_do_not_tell_apart_are_all_named(self, tmp_path):
-        torch = "this is the AURC of torch-uncertainty"
+        torch = "would equal the AURC of torch-uncertainty"
         ours = "; in our convention it is 0.156667"
         assert self.audited(tmp_path, {"aurc": 0.196})["aurc"][1] == f"{torch}{ours}"
         for figure, scale in (("0.20", ""), (20, ", given in percent (× 100)")):
@@ -229,7 +234,7 @@ class TestLongTables:
     )
     def test_fd_shifts_is_named_by_hyperbolas_and_as_a_share(self, tmp_path, name, figure, told):
         status, cause = self.audited(tmp_path, {name: figure})[name]
-        assert (status, cause.startswith(f"this is {told}")) == ("differs", True), cause
+        assert (status, cause.startswith(f"would equal {told}")) == ("differs", True), cause
 
     def test_a_folder_is_refused_by_name(self, tmp_path):
         assert self.audited(tmp_path, {"aurc": 0.1567}, "--data", ".") == (
@@ -245,7 +250,7 @@ class TestLongTables:
         own = {"aurc": 0.1567, "fd-shifts": {"aurc": 156.67, "cmax": 1.0}, "torch-uncertainty": {"aurc": 0.2}}
         found = self.audited(tmp_path, {**own, "emulated": {"geifman": {"aurc": {"value": 0.1958}}}})
         assert [status for status, _ in found.values()] == ["match"] * 4 + ["differs"]
-        cause = "this is the AURC of torch-uncertainty; in our convention it is 0.156667"
+        cause = "would equal the AURC of torch-uncertainty; in our convention it is 0.156667"
         assert found["emulated.geifman.aurc.value"][1] == cause
 
     def test_what_is_not_said_is_asked_for(self, tmp_path):

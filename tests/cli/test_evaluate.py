@@ -1,6 +1,7 @@
 """`demur evaluate` and its neighbours as a user meets them: flags and mistakes."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,17 @@ class TestFlags:
         assert demur(folder, "evaluate", *arguments, "--output", "d.json").returncode == 0
         left, right = (load(folder / name) for name in ("s.json", "d.json"))
         assert left.to_json()["confidence_variants"] == right.to_json()["confidence_variants"]
+
+    def test_the_hints_of_a_script_name_the_script(self, folder):
+        """The hint can be pasted: `demur --input …` without the command could not."""
+        arguments = ("--input", "run.json", "--mode", "few_shot")
+        asked = script(folder, "evaluate_selective_prediction.py", *arguments)
+        hint = asked.stderr.strip().rpartition(": ")[2]
+        python, path, *words = shlex.split(hint)
+        assert (python, Path(path).name) == ("python", "evaluate_selective_prediction.py")
+        assert words == [*arguments, "--seed", "1"]
+        usage = script(folder, "evaluate_selective_prediction.py", "--help").stdout
+        assert "evaluate_selective_prediction.py evaluate" not in usage
 
     def test_a_table_of_ones_own_needs_no_other_names(self, tmp_path):
         rows = ["who,q,gold,said,entropy", "a,x,1,1,0.1", "a,y,0,2,0.9", "b,x,2,2,0.2", "b,y,1,,", "c,x,0,3,0.8"]

@@ -4,12 +4,15 @@ Each fuzzer goes on for FUZZ_SECONDS (40 if not given) and 10 000 inputs at the 
 """
 
 import copy
+import io
 import json
 import os
 import random
 import time
 from collections import Counter
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from commands import demur
@@ -45,6 +48,18 @@ def damaged_lines(rng):
     return lines if rng.random() < 0.7 else damaged_bytes(rng, lines)
 
 
+def damaged_parquet(rng):
+    """A Parquet file with a column of other cells, or with some of its bytes changed."""
+    columns = {name: pa.array([row[name] for row in ROWS]) for name in ROWS[0]}
+    name, whole = rng.choice([*columns]), io.BytesIO()
+    columns[name] = pa.array([rng.choice([None, "x", "\u202e", "1e999", "x" * 5000])] * len(ROWS), pa.string())
+    if rng.random() < 0.5:
+        columns[name] = columns[name].dictionary_encode()
+    table = pa.table(columns)
+    pq.write_table(table.drop_columns(name) if rng.random() < 0.3 else table, whole)
+    return damaged_bytes(rng, whole.getvalue()) if rng.random() < 0.7 else whole.getvalue()
+
+
 QRELS = b"".join(b"%d 0 d%d %d\n" % (topic, doc, (topic + doc) % 2) for topic in range(4) for doc in range(3))
 TREC = b"".join(b"%d Q0 d%d %d %d.5 t\n" % (topic, doc, doc + 1, 9 - doc) for topic in range(4) for doc in range(3))
 LONG = ("--instrument", "none", "--loss", "abs", "--confidence", "sure")
@@ -59,6 +74,7 @@ READERS = {
         ("--instrument", "none"),
     ),
     "JSON Lines": (damaged_lines, "in.jsonl", ("evaluate", "in.jsonl", *LONG), ("--instrument", "none")),
+    "Parquet": (damaged_parquet, "in.parquet", ("evaluate", "in.parquet", *LONG), None),
     "per-query file": (
         lambda rng: damaged_bytes(rng, simulated_queries(3, seed=1).encode()),
         "in.csv",
@@ -89,6 +105,8 @@ def check_refused(done):
     assert (done.returncode, done.stdout) == (2, ""), done
     assert done.stderr.startswith("demur: ")
     assert done.stderr.count("\n") == 1
+    assert len(done.stderr) <= 500
+    assert done.stderr[:-1].isprintable()
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from commands import demur
+from commands import demur, real_demur
 from damage import damaged
 from demur import load
 from demur.report.console import evaluation_text
@@ -54,6 +54,102 @@ def test_markup_reaches_a_terminal_as_text():
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}
     found = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     assert "[bold]x[/bold] \\[y]" in found.stdout
+
+
+NOUNS = ["\x1b[31mred", "a\u202eb", "\u2066x", "tab\tword", "</p><b>", "\x9b2J"]
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_noun_is_text_wherever_it_is_shown(tmp_path, noun):
+    """On the console, on the page, in sentences, and in what another command reads of the file."""
+    rows = [f"p{n // 2},q{n % 2},{n % 2},{n % 3 % 2},{n / 40},{'mf'[n % 4 // 2]}" for n in range(40)]
+    written(tmp_path, "\n".join(["cluster,item,truth,prediction,sure,sex", *rows]), "t.csv")
+    table = ("t.csv", "--instrument", "none", "--confidence", "sure", "--loss", "zero_one", "--noun", noun)
+    done = [
+        demur(tmp_path, "evaluate", *table, *FLAGS, "--group", "sex=sex", "-o", "m.json", "--report", "m.html"),
+        demur(tmp_path, "report", "m.json", "-o", "again.html"),
+        *(demur(tmp_path, "table", "m.json", "--format", form) for form in ("sentence", "latex", "markdown", "csv")),
+        demur(tmp_path, "choose", *table, "--seed", "1", "--coverage", "0.5", "-o", "rule.json"),
+        demur(tmp_path, "apply", "rule.json", "t.csv", "--check", "--max-units", "2"),
+        demur(
+            tmp_path, "fields", *(word for word in table if word not in ("--confidence", "sure", "--loss", "zero_one"))
+        ),
+        demur(tmp_path, "summarize", *table, "-o", "t.sum"),
+        demur(tmp_path, "evaluate", "t.sum", "--confidence", "sure", *FLAGS, "-o", "s.json"),
+    ]
+    assert "".join(one.stderr for one in done) == ""
+    for text in (*(one.stdout + one.stderr for one in done), repr(load(tmp_path / "m.json"))):
+        assert all(character.isprintable() or character == "\n" for character in text)
+    assert load(tmp_path / "m.json").study.noun == noun, "the file holds it as it is"
+    for name in ("m.html", "again.html"):
+        page = (tmp_path / name).read_text(encoding="utf-8")
+        assert all(character.isprintable() or character in "\n\u00a0" for character in page)
+        assert "</p><b>" not in page
+
+
+LONG_NAME = "x" * 5000
+
+
+def columns(count, name):
+    return ",".join(f"{name}{number}" for number in range(count)) + "\n" + ",".join("1" * count) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.csv", columns(900, "column"), ("evaluate", "t.csv", "--column", "cluster=nobody")),
+        ("t.csv", columns(30, LONG_NAME), ("evaluate", "t.csv", "--column", "cluster=nobody")),
+        ("t.csv", columns(30, LONG_NAME), ("evaluate", "t.csv")),
+        ("t.csv", f"cluster,truth,prediction\n{LONG_NAME},{LONG_NAME},1\n", ("evaluate", "t.csv", "--loss", "abs")),
+        ("t.jsonl", '{"demur_units": "' + LONG_NAME + '"}\n', ("evaluate", "t.jsonl")),
+        ("m.json", '{"kind": "retrieval", "' + LONG_NAME * 20 + '": 1}', ("report", "m.json")),
+        ("m.json", '{"schema_version": "2", "task": "' + LONG_NAME + '"}', ("report", "m.json")),
+        ("m.json", '{"confidence_variants": {"' + LONG_NAME + '": {"defined": 3}}}', ("report", "m.json")),
+        ("c.json", '{"method": "' + LONG_NAME + '", "model": {}}', ("report", "c.json")),
+        ("r.json", '{"experiments": [{"' + LONG_NAME + '": 1}]}', ("evaluate", "r.json")),
+        ("p.toml", f'["{LONG_NAME}"]\nunits = 1', ("evaluate", "t.csv", "--points", "p.toml")),
+        ("x", "", ("evaluate", "x", "--mode", LONG_NAME)),
+        ("x", "", ("evaluate", LONG_NAME)),
+        ("x", "", (LONG_NAME,)),
+        ("x", "", ("evaluate", f"--{LONG_NAME}")),
+        ("x", "", ("evaluate", "x", "--seed", LONG_NAME)),
+        ("x", "", ("convention", "explain", LONG_NAME)),
+    ],
+)
+def test_an_error_is_a_line_of_500_characters_at_most(tmp_path, name, content, words):
+    written(tmp_path, content, name)
+    done = demur(tmp_path, *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert len(done.stderr) <= 500
+
+
+def test_a_long_error_keeps_its_place_and_its_way_out(tmp_path):
+    written(tmp_path, columns(900, "column"), "t.csv")
+    told = demur(tmp_path, "evaluate", "t.csv", "--column", "cluster=nobody", "--seed", "1").stderr
+    assert told.startswith("demur: t.csv: no column nobody for cluster; columns: column0, column1, ")
+    assert " … " in told
+    assert told.endswith("map it, cluster=COLUMN (--column)\n")
+
+
+def test_a_name_in_an_error_is_cut_at_80_characters(tmp_path):
+    written(tmp_path, "cluster,item,truth,prediction,sure\n" + f"{LONG_NAME},q,1,2,0.5\n" * 2, "t.csv")
+    table = ("t.csv", "--instrument", "none", "--loss", "abs", "--confidence", "sure")
+    told = demur(tmp_path, "evaluate", *table, "--seed", "1").stderr
+    assert "x" * 79 + "…" in told
+    assert "x" * 80 not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("part.csv", ("evaluate", "parts", "--seed", "1")), ("part.json", ("summarize", "parts", "-o", "all.sum"))],
+)
+def test_a_pipe_in_a_folder_of_parts_is_refused(tmp_path, name, words):
+    """Nobody writes to it: reading it would wait for ever."""
+    (tmp_path / "parts").mkdir()
+    os.mkfifo(tmp_path / "parts" / name)
+    done = real_demur(tmp_path, *words, timeout=30)
+    assert done.returncode == 2
+    assert f"{name} is not a table, a run or a summary: move it out" in done.stderr
 
 
 def try_damaged(tmp_path, count, seed):

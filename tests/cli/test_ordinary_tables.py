@@ -210,7 +210,7 @@ class TestMessages:
     def test_what_was_taken_is_told_and_recorded(self, folder):
         found = demur(folder, "evaluate", "models.csv", *SEEDED)
         taken = "took model as system, correct as score, user as cluster, question_id as item"
-        assert found.stderr == f"demur: {taken}; answers are ranked by conf, the one numeric signal\n"
+        assert found.stderr == f"demur: {taken}; answers are ranked by conf\n"
         results = load(folder / "m.json")
         assert results.systems == ("m1", "m2")
         columns = {"system": "model", "score": "correct", "cluster": "user", "item": "question_id"}
@@ -246,7 +246,7 @@ class TestMessages:
         (folder / "bad.csv").write_text("user,loss,conf\n1,1,0.5\n2,-3,0.5\n", encoding="utf-8")
         refused = demur(folder, "evaluate", "bad.csv", *SEEDED)
         assert ": loss -3, expected a number, 0 or more or null" in refused.stderr
-        told = "took user as cluster; answers are ranked by conf, the one numeric signal"
+        told = "took user as cluster; answers are ranked by conf"
         assert refused.stderr.endswith(f" ({told})\n")
         assert not (folder / "m.json").exists()
 

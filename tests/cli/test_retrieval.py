@@ -67,7 +67,7 @@ def test_the_short_report_has_what_is_read_first(folder):
     assert "empty lists: 0 of retriever, 1 of reranked" in done.stdout
     assert "over 2 folds" not in done.stdout
     assert f"\nSignature: {found.study.convention['signature']}\n\n" in done.stdout
-    assert len(done.stdout.splitlines()) <= 40
+    assert len(done.stdout.splitlines()) <= 41
 
 
 def test_graded_judgments_are_told_with_their_level(folder):

@@ -168,7 +168,7 @@ def test_a_table_of_other_names_is_imitated_under_its_one_signal(tmp_path):
     took = "took correct as score, participant as cluster, question_id as item"
     assert (found.returncode, found.stderr) == (
         0,
-        f"demur: {took}; answers are ranked by sure, the one numeric signal\n",
+        f"demur: {took}; answers are ranked by sure\n",
     )
     assert found.stdout.startswith("plain.csv, 12 participants: like plain.csv: 12 participants with 4 units each")
 

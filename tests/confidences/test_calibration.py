@@ -118,7 +118,7 @@ class TestTheFile:
             ("temperature_scaling", "model.features", [], "model: features: "),
             ("logistic", "method", "platt", "2 features, expected one for platt"),
             ("temperature_scaling", "schema_version", "2", "schema_version: Input should be '1', not '2'"),
-            ("temperature_scaling", "surprise", 1, "surprise: Extra inputs are not permitted, not 1"),
+            ("temperature_scaling", "surprise", 1, "surprise: Extra inputs are not permitted"),
             ("temperature_scaling", "training.n", 0, "training.n: Input should be greater than or equal to 1"),
             ("temperature_scaling", "model", None, "not a calibration"),
         ],

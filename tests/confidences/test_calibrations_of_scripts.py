@@ -33,6 +33,21 @@ BY_SCIKIT_LEARN = {"coef_": [[0.5, -0.4]], "intercept_": [0.2], "scaler": {"mean
 LEVELS = {"x_thresholds": [0.0, 0.5, 1.0], "y_thresholds": [0.1, 0.4, 0.7]}
 
 
+ONE = {"coefficients": [0.5], "intercept": 0.2, "scaler": {"mean": [3.0], "std": [1.5]}}
+TWO = {"coefficients": [0.5, -0.4], "intercept": 0.2, "scaler": {"mean": [3.0, 0.6], "std": [1.5, 0.3]}}
+ALONE = 0.2 + 0.5 * (SAID - 3) / 1.5
+FITTED_ON = {"path": "data/train.json", "run_id": "r7", "git_commit": None, "mode": "few_shot", "n_samples": 464}
+
+
+def trained(method, features, target, model):
+    """A file in the shape of the documents' train_confidence_calibrator.py."""
+    positive = None if target == "loss" else 0.65
+    about = {**FITTED_ON, "positive_rate": positive, "trained_at": "2026-01-03T10:00:00Z"}
+    quality = {"mae": 0.2, "mse": 0.1} if target == "loss" else {"auc_roc": None, "brier_score": 0.2, "ece": 0.1}
+    header = {"schema_version": "1", "version": "1.0", "method": method, "features": features, "target": target}
+    return {**header, "model": model, "training_metadata": about, "validation_metrics": quality}
+
+
 def saved(folder, content):
     file = folder / "theirs.json"
     file.write_text(json.dumps(content), encoding="utf-8")
@@ -60,6 +75,37 @@ def saved(folder, content):
 def test_the_same_parameters_by_other_names_give_the_same_confidences(tmp_path, content, expected):
     theirs = load_calibration(saved(tmp_path, content))
     assert confidence(ITEMS, "calibrated", theirs).values[ITEMS.answered] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("content", "read_as", "expected"),
+    [
+        (trained("temperature_scaling", [V], "near_correct", {"temperature": 2.5}), "temperature_scaling", SCALED),
+        (trained("platt", [V], "correctness", {**ONE, "link": "sigmoid"}), "platt", sigmoid(ALONE)),
+        (trained("platt", [V], "loss", {**ONE, "link": "identity"}), "linear", np.clip(ALONE, 0, 1)),
+        (trained("logistic", [V, SIMILAR], "near_correct", {**TWO, "link": "sigmoid"}), "logistic", sigmoid(WEIGHTED)),
+        (trained("logistic", [V, SIMILAR], "loss", {**TWO, "link": "identity"}), "linear", np.clip(WEIGHTED, 0, 1)),
+        (trained("linear", [V, SIMILAR], "loss", {**TWO, "link": "identity"}), "linear", np.clip(WEIGHTED, 0, 1)),
+        (
+            trained("isotonic", [SIMILAR], "correctness", LEVELS),
+            "isotonic",
+            np.interp(NEAR, [0, 0.5, 1], [0.1, 0.4, 0.7]),
+        ),
+        (trained("isotonic", [SIMILAR], "loss", LEVELS), "isotonic", np.interp(NEAR, [0, 0.5, 1], [0.1, 0.4, 0.7])),
+    ],
+)
+def test_every_shape_of_the_documents_training_script_is_read(tmp_path, content, read_as, expected):
+    theirs = load_calibration(saved(tmp_path, content))
+    assert (theirs.method, theirs.target) == (read_as, content["target"])
+    assert confidence(ITEMS, "calibrated", theirs).values[ITEMS.answered] == pytest.approx(expected, abs=1e-12)
+    fitted_on = theirs.training
+    assert (fitted_on.path, fitted_on.run_id, fitted_on.mode) == ("data/train.json", "r7", "few_shot")
+
+
+def test_the_script_for_verbalized_confidences_names_its_run_too(tmp_path):
+    content = {"schema_version": "1", "method": "temperature_scaling", "temperature": 2.5, "fitted_on": FITTED_ON}
+    theirs = load_calibration(saved(tmp_path, content | {"metrics": {"nll_before": 0.9, "nll_after": 0.6}}))
+    assert (theirs.training.run_id, theirs.training.mode) == ("r7", "few_shot")
 
 
 def test_what_scikit_learn_itself_fitted(tmp_path):
@@ -113,6 +159,9 @@ def test_it_may_name_the_run_it_was_fitted_on(tmp_path):
         ({"method": "logistic", **NAMES, **WEIGHTS, "target": "loss"}, "the target loss is for the method linear only"),
         ({"method": "logistic", **NAMES, **WEIGHTS, "target": 1}, "target: Input should be a valid string, not 1"),
         ({"method": "logistic", **NAMES, **WEIGHTS, "run_id": 7}, "run_id: Input should be a valid string, not 7"),
+        (trained("logistic", [V, SIMILAR], "loss", {**TWO, "link": "sigmoid"}), "the target loss is for the method li"),
+        (trained("logistic", [V, SIMILAR], "loss", {**TWO, "link": "probit"}), "link: Input should be 'logit', not"),
+        (trained("logistic", [V, SIMILAR], "loss", {**TWO, "link": ["identity"]}), "link: Input should be 'logit'"),
         ({"method": "isotonic", "features": [V], **LEVELS, "x": [0, 0, 1]}, "x appears twice, with different values"),
         ({"method": "isotonic", "features": [V], "x": [1, 0], "y": [0, 1]}, "the knots x are not in ascending order"),
         ({"method": "isotonic", "features": [V], "x": [0, 1]}, "y is missing"),

@@ -161,7 +161,7 @@ def test_values_equal_on_paper_share_a_plateau():
     units = [{V: 4, E: 0, S: 0, "prediction": 3}, {V: 1, E: 0, S: 1}]
     curve = Curve.of(grade(items_of(*units), loss="abs", confidence="hybrid_verbalized"))
     assert len(curve) == 1
-    assert measure("hybrid_verbalized", data=items_of(*units), metrics=["aurc", "augrc"]).to_dict() == {
+    assert measure("hybrid_verbalized", data=items_of(*units), loss="abs", metrics=["aurc", "augrc"]).to_dict() == {
         "aurc": 3 / 2,
         "augrc": 3 / 4,
     }

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 
 import make_calibration
 import make_cli
@@ -13,6 +15,7 @@ import make_notebook
 import pytest
 from make_definitions import PAGE, page
 
+from commands import ROOT
 from demur.report.tables import table_text
 
 
@@ -70,3 +73,17 @@ def test_every_command_that_writes_a_file_takes_the_short_option_too():
     outputs = [line for line in make_cli.page().splitlines() if line.startswith("| `--output")]
     assert outputs
     assert all(line.startswith("| `--output -o`") for line in outputs)
+
+
+def test_hints_at_extras_are_commands_that_work_in_a_checkout():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    hinted = set()
+    for path in [*(ROOT / "src").rglob("*.py"), *pages]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"demur\[[a-z]", text), path
+        commands, errors = r"pip install '\.\[([a-z,]+)\]'", r'without_extra\(.*"(\w+)"\)'
+        hinted |= {
+            extra for form in (commands, errors) for names in re.findall(form, text) for extra in names.split(",")
+        }
+    assert hinted == {*declared}

@@ -10,11 +10,12 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from commands import demur
 from damage import damaged
-from demur import UserError, apply, certify, choose, grade, grade_units, read_table, variant
+from demur import Reading, UserError, apply, certify, choose, grade, grade_units, read_table, variant
 from demur.confidences.variants import VARIANTS
 from demur.decide.rule import load_rule
 
@@ -71,7 +72,35 @@ class TestDecisions:
         by_flag = apply(rule, {"sure": [0.9, None, 0.9], "abstained": [False, True, True]})
         assert (by_flag.decisions, by_flag.abstained) == (("accept", "decline", "decline"), 2)
         assert apply(rule, {"sure": [0.9, None], "prediction": [1, None]}).decisions == ("accept", "decline")
-        assert apply(rule, {"sure": [0.9, 0.9], "loss": [None, 1]}).decisions == ("accept", "accept")
+        rows = {"sure": [0.9, 0.9], "loss": [None, 1]}
+        assert apply(rule, rows, reading=Reading(unlabelled=True)).decisions == ("accept", "accept")
+
+    def test_a_row_without_a_confidence_is_declined_and_counted(self, tmp_path, rule):
+        (tmp_path / "new.csv").write_text("sure,note\n0.9,a\n,b\nNaN,c\n0.1,d\n")
+        found = demur(tmp_path, "apply", "rule.json", "new.csv", "-o", "decisions.csv")
+        assert (found.returncode, found.stderr) == (0, "")
+        assert found.stdout.startswith("4 rows: 1 accepted (25 %), 3 declined, 2 of them for want of a confidence\n")
+        assert (tmp_path / "decisions.csv").read_text().count("decline") == 3
+        rows = {"sure": [0.9, None, None], "abstained": [False, False, True]}
+        for table in (rows, pd.DataFrame(rows), pd.DataFrame(rows).convert_dtypes()):
+            done = apply(rule, table, tmp_path / "d.jsonl")
+            assert (done.accepted, done.abstained, done.unrated) == (1, 1, 1)
+        assert json.loads((tmp_path / "d.jsonl").read_text().splitlines()[1])["sure"] is None
+
+    def test_a_null_that_has_a_meaning_is_no_missing_confidence(self):
+        made = {
+            "cluster": [1, 2, 3],
+            "loss": [0, 0, 1],
+            "verbalized_confidence": [5, 3, 1],
+            "token_msp": [0.9, 0.8, 0.1],
+        }
+        asked = {"verbalized": (3, ("accept", "accept", "decline")), "token_msp": (2, ("accept", "decline", "decline"))}
+        asked["secondary:verbalized+token_msp:average"] = (2, ("accept", "decline", "decline"))
+        rows = {"verbalized_confidence": [5, None, 1], "token_msp": [0.9, None, 0.1]}
+        for name, (rated, decisions) in asked.items():
+            rule = choose(grade(read_table(made), loss=None, confidence=name), risk="0", seed=1)
+            found = apply(rule, rows)
+            assert (found.decisions, found.rows - found.unrated) == (decisions, rated)
 
     def test_the_units_the_rule_was_chosen_on_are_accepted_as_counted(self):
         rng = np.random.default_rng(5)
@@ -127,7 +156,7 @@ class TestRefusals:
         [
             ("p\n0.5\n", "the rule is for the signal sure: no confidence variant or signal is called sure"),
             ("sure\n0.5\nhigh\n", "line 3: sure 'high', expected a finite number"),
-            ("sure,more\n0.5,1\n,2\n", "line 3: sure is null"),
+            ("sure,more\n0.5,1\ninf,2\n", "line 3: sure inf, expected a finite number"),
             ("sure,decision\n0.5,x\n", "there is a column decision already"),
             ("sure\n", "there are no rows"),
             ("sure,abstained\n0.5,perhaps\n", "line 2: abstained 'perhaps', expected true or false"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from commands import demur
-from demur import TableOptions, UserError, certify, grade, grade_units, load_rule, read_table
+from demur import TableOptions, UserError, apply, certify, grade, grade_units, load_rule, read_table
 from demur.decide.accepted import Accepted
 from demur.decide.certifiers import (
     CERTIFIERS,
@@ -61,9 +61,12 @@ class TestTheWorkedExample:
         found = [crc(accepted, quarter) for accepted in (AT_2, AT_1)]
         assert [each.statistic for each in found] == [-3 / 2, -1 / 2]
 
-    @pytest.mark.parametrize(("method", "limit"), [("guarded_t", "1/2"), ("betting", "0.5"), ("crc", "0.25")])
+    @pytest.mark.parametrize(
+        ("method", "limit"),
+        [("guarded_t", {"risk": "1/2"}), ("betting", {"risk": "0.5"}), ("crc", {"errors_per_100": "25"})],
+    )
     def test_all_three_certify_the_lower_threshold(self, method, limit):
-        made = certify(worked(), method=method, risk=limit, grid=[1, 2], delta="0.2", max_units=2, seed=1)
+        made = certify(worked(), method=method, **limit, grid=[1, 2], delta="0.2", max_units=2, seed=1)
         assert made.threshold == 1
         assert made.guarantee.grid == (2, 1)
         assert [each.passed for each in made.guarantee.tested] == [True, True]
@@ -192,13 +195,13 @@ class TestTheSequence:
             self.certified(units(0, 0.25), tune=units(100, 0.1, largest=2), grid=[5], max_units=1)
 
     def test_control_is_infeasible_with_few_people_and_says_with_how_many_it_is_not(self):
-        made = self.certified(self.units({}, people=3), method="crc", risk="0.1")
+        made = self.certified(self.units({}, people=3), method="crc", risk=None, errors_per_100=10)
         accepted, terms = Accepted.of(self.units({}, people=3), 5), Terms(F(1, 10), F(1, 10), F(1), 5)
         assert feasible_from(accepted, terms) == 9
         assert made.threshold is None
         assert made.guarantee.needed.clusters == 9
         assert "with fewer than 9 participants nothing can pass" in str(made)
-        assert self.certified(self.units({}, people=9), method="crc", risk="0.1").threshold == 1
+        assert self.certified(self.units({}, people=9), method="crc", risk=None, errors_per_100=10).threshold == 1
 
     def test_a_threshold_that_accepts_nothing_fails(self):
         made = self.certified(self.units({}), grid=[6, 5])
@@ -218,7 +221,9 @@ class TestTheSequence:
             ({"delta": "1"}, "delta '1', expected a number between 0 and 1"),
             ({"risk": None, "errors_per_100": "5"}, "give --risk, or take crc"),
             ({"method": "sgr"}, "no certification method is called sgr"),
-            ({"method": "crc", "split": True}, "no p-values to tune by"),
+            ({"method": "crc", "risk": None, "errors_per_100": 5, "split": True}, "no p-values to tune by"),
+            ({"method": "crc"}, "crc bounds the errors per 100 units"),
+            ({"method": "crc"}, "give --errors-per-100, or take guarded_t or betting"),
         ],
     )
     def test_what_is_wrong_is_one_line(self, given, told):
@@ -264,6 +269,61 @@ def test_the_command_writes_the_guarantee_beside_what_was_chosen(tmp_path):
     assert "on which it was chosen" in found.stdout
     missing = demur(tmp_path, "choose", "a.csv", "--confidence", "sure", "--risk", "0.2", "--seed", "7", "--split")
     assert (missing.returncode, missing.stderr) == (2, "demur: --split goes with --certify METHOD, which is missing\n")
+
+
+class TestNothingCertified:
+    TABLE = "cluster,sure,loss\n" + "".join(f"{n // 4},0.{9 - n % 4},{int(n % 5 == 0)}\n" for n in range(160))
+    WORDS = ("choose", "a.csv", "--confidence", "sure", "--loss-max", "1", "--max-units", "4", "--seed", "7")
+    CERTIFY = ("--risk", "0.02", "--certify", "guarded_t", "--grid", "0.9,0.8")
+
+    @pytest.fixture
+    def choosing(self, tmp_path):
+        (tmp_path / "a.csv").write_text(self.TABLE)
+        return lambda *words: demur(tmp_path, *self.WORDS, *words)
+
+    def test_the_exit_code_tells_it_and_no_rule_is_written(self, choosing, tmp_path):
+        found = choosing(*self.CERTIFY, "-o", "rule.json")
+        assert (found.returncode, found.stderr) == (4, "")
+        first, *others = found.stdout.splitlines()
+        assert first.startswith(
+            "Nothing is certified by guarded_t for a risk of at most 0.02: 0.9, the first threshold"
+        )
+        assert others[0].startswith("  0.9: ")
+        assert others[-1] == "wrote no rule, as it would decline everything (--allow-empty writes it)"
+        assert not (tmp_path / "rule.json").exists()
+
+    def test_the_attempt_is_in_the_output(self, choosing):
+        found = choosing(*self.CERTIFY, "--json", "-o", "rule.json")
+        assert found.returncode == 4
+        assert json.loads(found.stdout)["guarantee"]["tested"][0]["passed"] is False
+
+    def test_a_rule_that_declines_everything_is_written_on_demand(self, choosing, tmp_path):
+        found = choosing(*self.CERTIFY, "--allow-empty", "-o", "rule.json")
+        assert (found.returncode, found.stdout.splitlines()[-1]) == (4, "wrote rule.json")
+        rule = load_rule(tmp_path / "rule.json")
+        assert apply(rule, {"sure": [1.0]}).decisions == ("decline",)
+        with pytest.raises(
+            UserError, match="nothing is certified: write a rule that declines everything with allow_em"
+        ):
+            rule.save(tmp_path / "again.json")
+
+    def test_a_certified_answer_begins_with_the_certified_threshold(self, choosing):
+        found = choosing("--risk", "0.6", "--certify", "guarded_t", "--grid", "0.9,0.8")
+        assert found.returncode == 0
+        first, *others = found.stdout.splitlines()
+        assert first.startswith("Certified by guarded_t, a risk of at most 0.6, wrongly in at most 10 % of studies: ")
+        assert "accept where sure is at least 0.8." in first
+        assert any(line.startswith("Without a guarantee: For a risk of at most 0.6: accept where") for line in others)
+
+    @pytest.mark.parametrize("risk", ["0.02", "2%", "1/50"])
+    def test_control_takes_no_risk(self, choosing, risk):
+        found = choosing("--risk", risk, "--certify", "crc", "--grid", "0.9,0.8")
+        assert (found.returncode, found.stdout) == (2, "")
+        assert found.stderr == (
+            "demur: crc bounds the errors per 100 units, not the risk of what is accepted: give --errors-per-100, "
+            "or take guarded_t or betting\n"
+        )
+        assert choosing("--errors-per-100", "30", "--certify", "crc", "--grid", "0.9,0.8").returncode == 0
 
 
 def test_enough_for_betting_is_the_smallest_number_of_people_like_these():

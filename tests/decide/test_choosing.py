@@ -84,7 +84,12 @@ class TestExamples:
     @pytest.mark.parametrize(
         ("target", "message"),
         [
-            ({"risk": "10"}, "a risk of at most 10: expected no more than 1, which every threshold meets"),
+            ({"risk": "101"}, "a risk of at most 101: expected no more than 1, which every threshold meets"),
+            ({"risk": "100.1%"}, "a risk of at most 100.1%: expected no more than 1, which every threshold meets"),
+            ({"risk": "-10%"}, "risk '-10%', expected a number, 0 or more"),
+            ({"risk": -0.1}, "risk '-0.1', expected a number, 0 or more"),
+            ({"coverage": "-5"}, "coverage '-5', expected a number above 0"),
+            ({"coverage": 101}, "coverage '1.01', expected a number above 0 and at most 1"),
             ({"errors_per_100": "101"}, "at most 101 errors per 100 units: expected no more than 100, which every"),
             ({"errors_per_100": "-3"}, "errors per 100 units '-3', expected a number, 0 or more, as 5 or 12.5"),
         ],
@@ -122,6 +127,76 @@ class TestExamples:
     def test_exactly_one_target(self, targets):
         with pytest.raises(UserError, match="expected exactly one of --risk"):
             choose(grade_units(**T1), **targets, seed=1)
+
+
+ZERO_ONE = {"truth": [0] * 10, "prediction": [0] * 9 + [1], "clusters": [*range(10)]}
+
+
+class TestTypedLimits:
+    """With % per cent; without it, of losses declared 0 or 1 and of coverages, per cent above 1, else a share."""
+
+    @pytest.mark.parametrize(
+        ("typed", "share"),
+        [
+            *[("10%", "0.1"), ("10", "0.1"), ("0.1", "0.1"), (10, "0.1"), (0.1, "0.1"), ("10.0 %", "0.1"), ("1", "1")],
+            *[("12.5", "0.125"), ("1.5", "0.015"), ("1%", "0.01"), ("0.5%", "0.005"), ("100/3", "1/3"), ("0", "0")],
+        ],
+    )
+    def test_a_risk(self, tmp_path, typed, share):
+        confidence = [*range(10, 0, -1)]
+        made = choose(grade_units(confidence, loss="zero_one", **ZERO_ONE), risk=typed, seed=1)
+        assert made.target.value == share
+        tables = {
+            "truth.csv": ("truth,prediction", [f"0,{int(n == 9)}" for n in range(10)], ("--loss", "zero_one")),
+            "loss.csv": ("loss", [f"{int(n == 9)}" for n in range(10)], ("--loss-max", "1")),
+            "score.csv": ("score", [f"{int(n != 9)}" for n in range(10)], ()),
+        }
+        for name, (header, cells, words) in tables.items():
+            rows = [f"{n},{10 - n},{cell}" for n, cell in enumerate(cells)]
+            (tmp_path / name).write_text("\n".join([f"cluster,sure,{header}", *rows, ""]))
+            target = ("--confidence", "sure", "--risk", str(typed), "--seed", "1", "--json")
+            found = demur(tmp_path, "choose", name, *words, *target)
+            assert (found.returncode, found.stderr) == (0, "")
+            content = json.loads(found.stdout)
+            assert (content["target"]["value"], content["threshold"]) == (share, made.threshold)
+
+    def test_a_loss_in_points_is_not_scaled(self):
+        units = grade_units([2, 1], truth=[0, 0], prediction=[0, 3], loss="abs", clusters=[1, 2], instrument="PHQ-8")
+        assert choose(units, risk="1.5", seed=1).target.value == "1.5"
+        with pytest.raises(UserError, match="a risk of at most 10%: the loss abs is no share: give a number"):
+            choose(units, risk="10%", seed=1)
+        norm = grade_units(
+            [2, 1], truth=[0, 0], prediction=[0, 3], loss="abs_norm", clusters=[1, 2], instrument="PHQ-8"
+        )
+        assert choose(norm, risk="25%", seed=1).target.value == "0.25"
+        with pytest.raises(UserError, match="a risk of at most 10: expected no more than 1"):
+            choose(norm, risk="10", seed=1)
+
+    def test_losses_that_are_0_or_1_and_not_declared_are_asked_for(self):
+        units = grade_units([2, 1], loss=[0, 1], clusters=[1, 2])
+        with pytest.raises(UserError, match=r"every loss here is 0 or 1; write it with %, or declare the largest loss"):
+            choose(units, risk=10, seed=1)
+        assert choose(units, risk="10%", seed=1).target.value == "0.1"
+        assert choose(grade_units([2, 1], loss=[0, 7], clusters=[1, 2]), risk=3, seed=1).target.value == "3"
+
+    def test_a_guarantee_reads_it_too(self):
+        units = grade_units([*range(10, 0, -1)], loss="zero_one", **ZERO_ONE)
+        made = certify(units, risk=60, grid=[1], max_units=1, seed=1)
+        assert (made.target.value, made.guarantee.alpha) == ("0.6", "0.6")
+        assert certify(units, risk="60%", grid=[1], max_units=1, seed=1).guarantee.alpha == "0.6"
+
+    @pytest.mark.parametrize(
+        ("typed", "accepted"),
+        [
+            *[("72%", 1439), ("0.72", 1439), (0.72, 1439), (72, 1439), ("72.0%", 1439), ("71.95%", 1439)],
+            *[("0.7195", 1439), ("71.94%", 1439), ("71.96%", 0), ("0.7196", 0), ("72.1%", 0), ("73", 0)],
+            *[("0.8", 0), ("1", 0), ("18/25", 0), ("50%", 1000), (50, 1000), ("0.5", 1000), ("0.05%", 1)],
+        ],
+    )
+    def test_a_coverage_that_the_largest_rounds_to_means_the_largest(self, typed, accepted):
+        loss = [0] * 1439 + [None] * 561
+        units = grade_units([*range(2000, 0, -1)], loss=loss, clusters=[*range(2000)])
+        assert DecisionTarget.of(coverage=typed).point(Curve.of(units)) == (accepted - 1 if accepted else None)
 
 
 def best(rows, alpha, per_unit):
@@ -331,7 +406,7 @@ def test_columns_that_can_be_told_are_taken_and_a_seed_is_asked_for_with_the_com
     told = demur(tmp_path, "choose", *words)
     assert (told.returncode, told.stderr) == (
         0,
-        "demur: took correct as score, patient as cluster; answers are ranked by proba, the one numeric signal\n",
+        "demur: took correct as score, patient as cluster; answers are ranked by proba\n",
     )
     named = demur(
         tmp_path, "choose", *words, "--column", "score=correct", "--column", "cluster=patient", "--confidence", "proba"

@@ -1,10 +1,11 @@
 """Watching a rule: alarms that are rarely false however often one looks, and raised where something has changed."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from commands import demur
-from demur import UserError, Watch, apply, choose, grade_units
+from demur import Reading, UserError, Watch, apply, choose, grade, grade_units, load_rule, read_table
 from demur.decide.watching import BETS, wealth_of
 
 PEOPLE, ITEMS = 150, 4
@@ -32,7 +33,7 @@ def looked_at(made, seed, labelled=1.0, **changed):
     cluster, confidence, wrong = units(rng, **changed)
     label = [int(each) if rng.random() < labelled else None for each in wrong]
     rows = {"cluster": cluster.tolist(), "confidence": confidence.tolist(), "loss": label}
-    return apply(made, rows, watch=Watch(made))
+    return apply(made, rows, watch=Watch(made), reading=Reading(unlabelled=True))
 
 
 class TestAlarms:
@@ -64,7 +65,7 @@ class TestAlarms:
     def test_errors_per_100_look_at_people_whose_answers_are_all_labelled(self):
         made = rule(errors_per_100="5")
         rows = {"cluster": [1, 1, 2, 2], "confidence": [9.0] * 4, "loss": [1, None, 0, 1]}
-        risk = apply(made, rows, watch=Watch(made)).watched.alarms[1]
+        risk = apply(made, rows, watch=Watch(made), reading=Reading(unlabelled=True)).watched.alarms[1]
         assert (risk.clusters, risk.value) == (1, 0.5)
 
     def test_a_target_without_a_limit_has_none_to_watch(self):
@@ -76,6 +77,58 @@ class TestAlarms:
         rows = {"cluster": [1, 1, 2], "confidence": [9, 9, 9], "truth": ["a", None, "b"], "prediction": ["a", "a", "c"]}
         risk = apply(made, rows, watch=Watch(made)).watched.alarms[1]
         assert (risk.value, risk.clusters) == (0.5, 2)
+
+
+class TestAnEmptyLoss:
+    """An abstention, as when the rule was chosen, or a missing label where somebody says so."""
+
+    def rows(self, rng, name="loss"):
+        cluster, confidence, wrong = units(rng)
+        silent = rng.random(len(wrong)) < 0.4
+        values = [None if gone else float(each if name == "loss" else not each) for each, gone in zip(wrong, silent)]
+        return pd.DataFrame({"cluster": cluster, "sure": confidence, name: values})
+
+    @pytest.mark.parametrize("name", ["loss", "score"])
+    @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+    def test_the_data_that_a_rule_was_chosen_on_raise_no_alarm(self, tmp_path, name, suffix):
+        write = {"csv": "to_csv", "jsonl": "to_json", "parquet": "to_parquet"}[suffix]
+        how = {"jsonl": {"orient": "records", "lines": True}}.get(suffix, {"index": False})
+        getattr(self.rows(np.random.default_rng(1), name), write)(tmp_path / f"a.{suffix}", **how)
+        words = ("--confidence", "sure", "--risk", "0.12", "--max-units", ITEMS, "--seed", "1", "-o", "rule.json")
+        assert demur(tmp_path, "choose", f"a.{suffix}", *words).returncode == 0
+        accepted = load_rule(tmp_path / "rule.json").chosen.accepted
+        found = demur(tmp_path, "apply", "rule.json", f"a.{suffix}", "--check")
+        assert (found.returncode, found.stderr) == (0, "")
+        assert f"rows: {accepted} accepted" in found.stdout
+        assert "rows without a loss count as abstained; if they have no label yet, mark abstentions" in found.stdout
+        labels = demur(tmp_path, "apply", "rule.json", f"a.{suffix}", "--check", "--unlabelled")
+        assert "higher than expected" in labels.stdout
+        assert "by the system itself" not in labels.stdout
+
+    def test_a_column_tells_abstentions_from_missing_labels(self):
+        made = rule()
+        rows = {"cluster": [1, 1, 2], "confidence": [9, 9, 9], "loss": [None, None, 0], "abstained": [0, 1, 0]}
+        found = apply(made, rows, watch=Watch(made))
+        assert (found.accepted, found.abstained, found.without_loss) == (2, 1, 0)
+
+    @pytest.mark.parametrize(
+        ("silent", "told"),
+        [
+            (False, "line 2: loss is empty: did the system abstain, or is there no label yet?"),
+            (True, "no row has a loss: did the system abstain, or are there no labels yet?"),
+        ],
+    )
+    def test_it_is_asked_where_it_is_not_clear(self, tmp_path, silent, told):
+        data = {"cluster": [1, 2, 3], "loss": [0, 0, None if silent else 1], "sure": [3, 2, 1]}
+        choose(grade(read_table(data), loss=None, confidence="sure"), risk=0, seed=1).save(tmp_path / "rule.json")
+        (tmp_path / "new.csv").write_text("cluster,sure,loss\n1,9,\n2,9,\n")
+        found = demur(tmp_path, "apply", "rule.json", "new.csv", "-o", "d.csv")
+        assert (found.returncode, found.stdout) == (2, "")
+        assert told in found.stderr
+        assert found.stderr.endswith("mark abstentions in a column abstained, or give --unlabelled\n")
+        assert not (tmp_path / "d.csv").exists()
+        found = demur(tmp_path, "apply", "rule.json", "new.csv", "-o", "d.csv", "--unlabelled")
+        assert found.stdout.startswith("2 rows: 2 accepted (100 %), 0 declined\n")
 
 
 class TestBets:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import commands
 import demur
 from demur import (
     QUANTITIES,
@@ -56,7 +57,7 @@ class TestNumbersThatNoDoubleHolds:
         ):
             measure([1, 2, 3], loss=[None, 1e308, 0])
         with pytest.raises(UserError, match=r"^unit 0 .*: loss 1e\+308, .* over 2 units \(and 1 more\)$"):
-            measure([1, 2], truth=[1e308, -1e308], prediction=[0, 0])
+            measure([1, 2], truth=[1e308, -1e308], prediction=[0, 0], loss="abs")
 
     def test_a_message_says_that_no_double_holds_the_number(self, tmp_path):
         integer, anything = "; no double holds this integer$", "; infinite, or larger than any double$"
@@ -180,6 +181,14 @@ class TestTables:
             with pytest.raises(UserError, match="cluster 1, q1: .* is no number: the loss abs needs one"):
                 measure("sure", data=items, loss="abs")
 
+    def test_texts_that_are_digits_are_no_amounts(self, tmp_path):
+        rows = "".join(f'{{"cluster": {n}, "truth": "{n}", "prediction": "2", "sure": {n}}}\n' for n in range(3))
+        path = written(tmp_path, rows, "t.jsonl")
+        told = commands.demur(tmp_path, "evaluate", path, "--loss", "abs", "--seed", "1")
+        assert (told.returncode, told.stderr.splitlines()[-1].count("use zero_one")) == (2, 1), told.stderr
+        assert "'0' is a text, not a number: the loss abs needs one" in told.stderr
+        assert commands.demur(tmp_path, "evaluate", path, "--seed", "1", "--bootstrap-resamples", "0").returncode == 0
+
     def test_corrupted_parquet_is_one_line(self, tmp_path):
         pq.write_table(pa.table(FREE), tmp_path / "t.parquet")
         good = (tmp_path / "t.parquet").read_bytes()
@@ -257,7 +266,6 @@ class TestInstruments:
 
     def test_a_name_that_is_no_text_suggests_too(self):
         for attempt in (
-            lambda: demur.compute_aurc([], loss=None),
             lambda: measure([1], truth=[1], prediction=[1], loss=""),
             lambda: read_table(FREE, columns={5: "x"}),
             lambda: measure("a", loss="b", data=pd.DataFrame({1: [1]})),

@@ -5,6 +5,7 @@ import sys
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import demur
@@ -110,3 +111,50 @@ def test_without_a_library_of_frames_the_error_names_the_columns(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(demur.UserError, match="install one of them, or use to_columns"):
         demur.risk_coverage(**UNITS).to_frame()
+
+
+KINDS = {"pandas": (pd.DataFrame, pd.DataFrame), "polars": (pl.DataFrame, pl.DataFrame)}
+KINDS |= {"polars lazy": (lambda rows: pl.DataFrame(rows).lazy(), pl.DataFrame), "pyarrow": (pa.table, pa.Table)}
+UNITS_OF = {"cluster": [1, 1, 2, 3], "sure": [2.0, 2.0, 1.0, 0.0], "loss": [0, 2, 0, None]}
+QUERIES = {"post_id": [1, 2], "criterion_id": ["A", "A"], "gold_ids": ["s1", ""], "r_topk": ["s1|s2", "s3"]}
+
+
+def made_from(frame, queries):
+    """Results of every function that takes a frame, or columns of one."""
+    units = demur.grade_units("sure", data=frame, loss="loss", clusters="cluster")
+    systems = {"A": frame, "B": frame, "C": frame}
+    results = demur.evaluate(systems, confidence="sure", resamples=120, seed=1)
+    yield from (results, results.where(system="A"), results.narrowed("sure"), results.leaderboard())
+    yield from (demur.measure("sure", data=frame, loss="loss"), demur.risk_coverage("sure", data=frame, loss="loss"))
+    yield demur.estimate(units, plan=NONE)
+    items = demur.read_table(frame)
+    yield from (demur.evaluate(items, resamples=0), demur.measure("sure", data=items))
+    yield demur.evaluate_retrieval(demur.read_queries(queries), plan=NONE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_frame_is_of_the_kind_that_came_in(kind):
+    make, expected = KINDS[kind]
+    frame = make(UNITS_OF)
+    for result in made_from(frame, make(QUERIES)):
+        assert isinstance(result.to_frame(), expected), type(result)
+
+
+def test_columns_of_a_library_tell_the_kind_as_well():
+    for series, expected in ((pd.Series, pd.DataFrame), (pl.Series, pl.DataFrame)):
+        assert isinstance(demur.measure(series([2.0, 1.0]), loss=[0, 1]).to_frame(), expected)
+        assert isinstance(demur.reliability(series([0.9, 0.1]), [1, 0]).to_frame(), expected)
+
+
+def test_a_warning_has_words():
+    table = {"cluster": [1, 1, 2, 3], "sure": [0.9, 0.8, 0.7, 0.6], "loss": [0, 1, 0, None]}
+    results = demur.evaluate({"A": table, "B": table}, resamples=20, seed=1)
+    assert len(results.warnings) > 5
+    for warning in results.warnings:
+        text = str(warning)
+        assert text.endswith(warning.message())
+        assert not any(code in text for code in ("ResultWarning", "Pattern", "None", "{", "\n")), text
+    texts = {*map(str, results.warnings)}
+    assert "3 clusters: intervals from fewer than 40 are rough" in texts
+    assert any(text.startswith("A, augrc, sure: ") for text in texts)
+    assert any(text.startswith("B, sure, minus A: ") for text in texts)

@@ -89,7 +89,7 @@ def test_a_part_cannot_be_changed_and_a_copy_is_checked():
         ({"rings": [{"year": -1}]}, "rings.0.year: Input should be greater than or equal to 0, not -1"),
         ({"kind": "fir"}, "kind: Input should be 'oak' or 'elm', not 'fir'"),
         ({"height": 0.5}, "too many rings"),
-        ({"leaves": 3}, "leaves: Extra inputs are not permitted, not 3"),
+        ({"leaves": 3}, "leaves: Extra inputs are not permitted"),
     ],
 )
 def test_what_is_read_is_checked_member_by_member(change, told):

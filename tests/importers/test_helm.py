@@ -65,6 +65,28 @@ def test_perturbed_instances_are_imported_alone(run):
     assert [unit["loss"] for unit in imported(folder, "helm", "run", "--perturbation", "typos")[1]] == [1]
 
 
+def test_a_request_without_a_result_is_a_failure(run):
+    folder = run([helm_row("a", 1.0), helm_row("b", 0.0)], [helm_state("a"), helm_state("b") | {"result": None}])
+    assert kinds(imported(folder, "helm", "run")[0]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [((), "without a perturbation"), (("--perturbation", "typo"), "with the perturbation typo")],
+)
+def test_perturbations_are_listed_where_no_row_has_the_right_one(run, options, wanted):
+    folder = run([helm_row("a", 0.0, perturbation="typos")], [helm_state("a", perturbation="typos")])
+    assert refused(folder, "helm", "run", *options) == (
+        f"run: no instance {wanted}; perturbations, for --perturbation: typos"
+    )
+
+
+@pytest.mark.parametrize("given", ["run/per_instance_stats.json", "."])
+def test_a_path_close_to_a_run_folder_names_it(run, given):
+    folder = run([helm_row("a", 1.0)], map_states("a"))
+    assert refused(folder, "helm", given).endswith("no per_instance_stats.json in it; give a run folder, such as run")
+
+
 def test_a_mistake_is_one_line(run, tmp_path):
     (tmp_path / "empty").mkdir()
     assert refused(tmp_path, "helm", "empty") == (

@@ -42,7 +42,7 @@ def test_without_zstd_the_error_names_what_is_missing(log, monkeypatch):
     folder = log(zstd_archive(members_of(), lambda part: b"(\xb5/\xfd" + part))
     assert refused(folder, "inspect", "log.eval") == (
         "log.eval: reading .eval logs compressed with zstd needs Python 3.14 or backports.zstd: "
-        "pip install 'demur[inspect]'"
+        "pip install '.[inspect]' in a checkout of demur"
     )
 
 

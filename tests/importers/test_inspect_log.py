@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from importing import imported, kinds, refused
+from importing import imported, kinds, read_back, refused
 from inspect_logs import (
     archive,
     compress,
@@ -142,14 +142,48 @@ def test_a_score_becomes_a_loss(log, value, options, loss):
 
 
 def test_rules_of_abstention_are_counted_one_by_one_and_the_first_that_applies_counts(log):
-    rules = ("--abstain", "answer~=I don.*", "--abstain", "field:metadata.topic=america", "--abstain", "value=I")
+    rules = ("--abstain", "answer~=I don.*", "--abstain", "field:metadata.topic=america")
     found, _, printed = imported(log(json_log()), "inspect", "log.eval", "--scorer", "exact", *rules)
-    by_rule = {"value=N": 3, "unscored": 0, "null": 0, "answer~=I don.*": 0}
-    assert found["counts"]["by_rule"] == by_rule | {"field:metadata.topic=america": 10, "value=I": 9}
-    assert (
-        "abstained by: value=N 3, unscored 0, null 0, answer~=I don.* 0, field:metadata.topic=america 10, value=I 9"
-        in (printed)
-    )
+    by_rule = {"value=N": 3, "unscored": 0, "null": 0, "answer~=I don.*": 0, "field:metadata.topic=america": 10}
+    assert found["counts"]["by_rule"] == by_rule
+    counts = "value=N 3, unscored 0, null 0, answer~=I don.* 0, field:metadata.topic=america 10"
+    assert f"abstained by: {counts}\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("rules", "by_rule"),
+    [
+        (["value=N"], {"value=N": 3}),
+        (["value=N", "value=I"], {"value=N": 3, "value=I": 11}),
+        (["answer~=I don.*", "value=P"], {"answer~=I don.*": 3, "value=P": 0}),
+        (["unscored", "value=N"], {"value=N": 3, "unscored": 0}),
+    ],
+)
+def test_a_rule_about_the_score_replaces_those_of_the_format(log, rules, by_rule):
+    given = [word for rule in rules for word in ("--abstain", rule)]
+    found, _, _ = imported(log(json_log()), "inspect", "log.eval", "--scorer", "exact", *given)
+    assert found["counts"]["by_rule"] == found["counts"]["by_rule"] | by_rule
+    assert {*found["counts"]["by_rule"]} == {*rules} == {*found["mapping"]["abstain"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "several"),
+    [
+        (math.nan, False),
+        (None, False),
+        (math.nan, True),
+        (None, True),
+        ({"correct": math.nan}, True),
+        ({"correct": None}, True),
+    ],
+)
+def test_a_score_that_says_nothing_abstains_by_default_and_fails_where_the_default_is_off(log, value, several):
+    key = ("--value-key", "correct") if several else ()
+    folder = log(json_log([scored(value), scored("C" if not key else {"correct": 1}) | {"epoch": 2}]))
+    assert kinds(imported(folder, "inspect", "log.eval", *key)[0]) == (1, 1, 0)
+    found, units, _ = imported(folder, "inspect", "log.eval", *key, "--abstain", "value=N")
+    assert (kinds(found), found["counts"]["by_cause"]) == ((1, 0, 1), {"unscored": 1})
+    assert (units[0]["status"], units[0]["loss"]) == ("failed", None)
 
 
 def test_no_abstention_is_told(log):
@@ -229,7 +263,7 @@ def test_of_a_member_that_appears_twice_the_last_counts(log):
     assert [unit["loss"] for unit in units] == [0]
 
 
-AWKWARD = ["a/b", "../../up", "two\nlines", "C:\\x", "é", "samples/x_epoch_1/sample.json", " "]
+AWKWARD = ["a/b", "../../up", "two\nlines", "C:\\x", "é", "samples/x_epoch_1/sample.json", "loss", "1"]
 
 
 @pytest.mark.parametrize("chunked", [False, True])
@@ -238,7 +272,8 @@ def test_ids_are_data_and_never_paths(log, chunked):
     before = {path.name for path in folder.parent.iterdir()}
     _, units, _ = imported(folder, "inspect", "log.eval")
     assert [unit["item"] for unit in units] == AWKWARD
-    assert {path.name for path in folder.iterdir()} == {"log.eval", "units.jsonl"}
+    assert read_back(folder, "token_msp")["items_total"] == len(AWKWARD)
+    assert {path.name for path in folder.iterdir()} == {"log.eval", "units.jsonl", "results.json"}
     assert {path.name for path in folder.parent.iterdir()} == before
 
 

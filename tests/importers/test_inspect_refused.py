@@ -98,8 +98,28 @@ REFUSED = {
         (),
         "sample doc0-q0, repeat 1 appears twice; logs of several runs are imported one at a time",
     ),
-    "no id": (json_log([{"epoch": 1}]), (), "sample null, epoch 1: expected an id, an epoch and scores"),
+    "a blank id": (
+        json_log([scored("C") | {"id": " "}]),
+        (),
+        "sample ' ', epoch 1: its id is blank, expected a text or a number",
+    ),
+    "no answer under other rules": (
+        json_log(),
+        (*EXACT, "--abstain", "value=I"),
+        'sample doc0-q0, epoch 1: score "N" abstains by default, which --abstain replaces: add --abstain value=N',
+    ),
+    "no id": (json_log([{"epoch": 1}]), (), "sample null, epoch 1: expected an id, an epoch from 1, and scores"),
+    "no epoch": (
+        json_log([scored("C") | {"epoch": 0}]),
+        (),
+        "sample 'doc0-q0', epoch 0: expected an id, an epoch from 1, and scores",
+    ),
     "no samples": (json_log([]), (), "no samples: there is nothing to import"),
+    "no samples, as the run failed": (
+        json_log([], status="error"),
+        (),
+        "no samples: there is nothing to import; the log says 'error', not success: the run may not have ended",
+    ),
     "cut off": (json_log()[:5000], EXACT, "samples[1]: not valid JSON: it ends early"),
     "not a log": (b"{}", (), "not an Inspect log: eval is missing, expected an object"),
     "samples first": (b'{"samples": []}', (), "not an Inspect log: eval, which comes before the samples, is missing"),
@@ -148,6 +168,11 @@ def test_a_mistake_is_one_line(log, case):
 
 def test_a_file_that_is_not_there_is_one_line(tmp_path):
     assert refused(tmp_path, "inspect", "no.eval") == "no.eval: cannot be read (No such file or directory)"
+
+
+def test_a_folder_is_not_a_log(tmp_path):
+    (tmp_path / "logs").mkdir()
+    assert refused(tmp_path, "inspect", "logs") == "logs: cannot be read (Is a directory): name a log in it"
 
 
 def test_the_log_itself_is_never_replaced(log):

@@ -96,7 +96,25 @@ def test_the_results_beside_the_samples_say_which_model_it_was(tmp_path):
     assert source["created"] == "2026-11-16T06:11:05Z"
 
 
+def test_results_that_cannot_be_read_are_no_reason_to_refuse_the_samples(log):
+    folder = log(MULTIPLE)
+    (folder / "results.json").write_text("{", encoding="utf-8")
+    found, units, _ = imported(folder, "lm-eval", "samples_capitals.jsonl")
+    assert (len(units), found["source"]["model"], found["warnings"][0]["code"]) == (10, None, "results_unread")
+
+
+def test_metrics_that_are_not_listed_or_are_true_and_false_are_read(log):
+    row = {name: value for name, value in generated(0, "a", True).items() if name != "metrics"}
+    rows = [row, row | {"doc_id": 1, "exact_match": False}]
+    assert [unit["loss"] for unit in imported(log(rows), "lm-eval", "samples_capitals.jsonl")[1]] == [0, 1]
+
+
 REFUSED = {
+    "no metric": (
+        generated(0, "a", 1.0) | {"metrics": []},
+        (),
+        "line 1: no metric: it has no list of metrics, and no number that could be one",
+    ),
     "a metric that contradicts": (
         chosen(0, 0, 0, 1, "-1 -2"),
         (),

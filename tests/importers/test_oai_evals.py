@@ -66,6 +66,13 @@ def test_a_sample_without_a_match_failed(log):
     assert found["counts"]["by_cause"] == {"no match": 1}
 
 
+def test_what_is_graded_by_metrics_alone_is_told(log):
+    rows = [evals_event(n, f"s{n}", "metrics", choice="C", score=1.0) for n in range(3)]
+    found, _, printed = imported(log(rows), "oai-evals", "events.jsonl")
+    assert (kinds(found), found["warnings"][0]["code"]) == ((0, 0, 3), "no_matches")
+    assert printed.startswith("3 samples: all failed (no match 3), so there is nothing to evaluate; ")
+
+
 NOT_AN_EVENT = "line 3: not an event of OpenAI evals: expected sample_id, event_id and type"
 REFUSED = {
     "another file": ([{"a": 1}], (), f"events.jsonl: {NOT_AN_EVENT}"),
@@ -83,6 +90,11 @@ REFUSED = {
         EVENTS,
         ("--cluster-regex", "x(.)"),
         "events.jsonl: sample capitals.dev.0 does not match --cluster-regex 'x(.)'",
+    ),
+    "two runs": (
+        [EVENTS[1], EVENTS[1] | {"run_id": "2612"}],
+        (),
+        "events.jsonl: line 4: run 2612, and 2611 before it: import each in a file of its own",
     ),
     "no group": (
         EVENTS,

@@ -55,8 +55,42 @@ def test_a_row_without_a_response_failed_and_a_failed_assertion_did_not(log):
     assert [unit["status"] for unit in units] == ["ok", "failed"]
 
 
+@pytest.mark.parametrize(
+    "changes", [{"response": None}, {"response": {}}, {"response": {"error": "API error: 500"}, "failureReason": 0}]
+)
+def test_an_error_without_an_output_is_a_failure_in_every_version(log, changes):
+    gone = {name: value for name, value in promptfoo_row("q2").items() if name != "failureReason"}
+    rows = [promptfoo_row("q1"), gone | {"error": "API error: 500", "success": False} | changes]
+    found, _, _ = imported(log(promptfoo_results(rows)), "promptfoo", "results.json", "--metric", "success")
+    assert (kinds(found), found["counts"]["by_cause"]) == ((1, 0, 1), {"error": 1})
+
+
+@pytest.mark.parametrize(
+    ("component", "metric", "failed"),
+    [
+        ({"reason": "Could not extract JSON from llm-rubric response", "assertion": {"metric": "exact"}}, "exact", 1),
+        ({"reason": "llm-rubric produced malformed response: x", "assertion": {}}, "success", 1),
+        ({"reason": "x", "metadata": {"graderError": True}}, "score", 1),
+        ({"reason": "Could not extract JSON from llm-rubric response", "assertion": {"metric": "style"}}, "exact", 0),
+        ({"reason": "Expected JSON", "assertion": {"metric": "exact"}}, "exact", 0),
+    ],
+)
+def test_a_grader_without_a_verdict_is_a_failure_of_its_own_metric(log, component, metric, failed):
+    graded = promptfoo_row("q2", success=False, score=0, gradingResult={"componentResults": [component]})
+    rows = [promptfoo_row("q1"), graded]
+    found, _, _ = imported(log(promptfoo_results(rows)), "promptfoo", "results.json", "--metric", metric)
+    assert kinds(found) == (2 - failed, 0, failed)
+    assert found["counts"]["by_cause"] == ({"grader_failed": 1} if failed else {})
+
+
+def test_results_of_another_form_are_no_empty_results(log):
+    assert refused(log({"evalId": "x", "results": [promptfoo_row("q1")]}), "promptfoo", "results.json") == (
+        "results.json: not results of promptfoo: results is not an object that has the rows in its own results"
+    )
+
+
 def test_without_a_description_a_test_is_known_by_its_variables(log):
-    rows = [promptfoo_row(test, testCase={}) for test in ("q2", "q3", "q2")]
+    rows = [promptfoo_row(test, testCase={"description": " "}) for test in ("q2", "q3", "q2")]
     _, units, _ = imported(log(promptfoo_results(rows)), "promptfoo", "results.json", "--metric", "exact")
     assert units[0]["item"] == units[2]["item"] != units[1]["item"]
     assert [unit["repeat"] for unit in units] == [1, 1, 2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from importing import imported, kinds
+from importing import imported, kinds, read_back
 
 SAMPLES = Path(os.environ.get("DEMUR_SAMPLES", "/nowhere"))
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="DEMUR_SAMPLES names no folder of samples")
@@ -93,3 +93,41 @@ def test_the_others_give_their_counts(tmp_path):
     assert kinds(imported(tmp_path, "promptfoo", SAMPLES / "promptfoo" / "results.json", *options)[0]) == (10, 2, 0)
     assert kinds(imported(tmp_path, "oai-evals", SAMPLES / "openai-evals" / "events.jsonl")[0]) == (7, 0, 1)
     assert kinds(imported(tmp_path, "helm", SAMPLES / "helm" / "run")[0]) == (5, 0, 0)
+
+
+GRADED, POLITE = ("--scorer", "graded"), ("--scorer", "both", "--value-key", "polite")
+CORRECT = ("--scorer", "both", "--value-key", "correct")
+ANSWERS = Path("lm-eval", "samples_capitals_gen.jsonl")
+ZSTD = ("capitals_zstd.eval", "capitals_chunked.eval")
+# Every sample of every importer: the tool, the log, the options of the import, and the confidence to rank by.
+LOGS = [
+    *(
+        pytest.param("inspect", Path("inspect", name), options, "token_msp", marks=needs_zstd if name in ZSTD else ())
+        for name in ("capitals.json", "capitals_deflate.eval", *ZSTD)
+        for options in (EXACT, GRADED, POLITE, CORRECT)
+    ),
+    ("lm-eval", Path("lm-eval", "samples_capitals_mc.jsonl"), DECLINED, "choice_max_prob"),
+    ("lm-eval", Path("lm-eval", "samples_capitals_mc.jsonl"), ("--metric", "acc_norm"), "choice_margin"),
+    *(("lm-eval", ANSWERS, ("--filter", name), "consistency_modal_confidence") for name in ("first", "maj")),
+    (
+        "promptfoo",
+        Path("promptfoo", "results.json"),
+        ("--metric", "exact", "--abstain", "named:answered=0"),
+        "token_msp",
+    ),
+    ("promptfoo", Path("promptfoo", "results.json"), ("--metric", "success"), "confidence"),
+    ("oai-evals", Path("openai-evals", "events.jsonl"), (), "confidence"),
+    ("helm", Path("helm", "run"), ("--confidence", "seconds=stats.inference_runtime"), "seconds"),
+]
+
+
+@pytest.mark.parametrize(("tool", "log", "options", "confidence"), LOGS)
+def test_every_sample_is_evaluated_after_it_is_imported(tmp_path, tool, log, options, confidence):
+    found, units, _ = imported(tmp_path, tool, SAMPLES / log, *options, "--include-text")
+    answered, abstained, failed = kinds(found)
+    read = read_back(tmp_path, confidence)
+    assert (read["items_predicted"], read["items_total"]) == (answered, answered + abstained)
+    assert read.get("units_failed", 0) == failed
+    questions = len({(unit["cluster"], unit["item"]) for unit in units if unit["status"] == "ok"})
+    assert read_back(tmp_path, confidence, "first")["items_total"] == questions
+    assert read_back(tmp_path, confidence, "vote")["items_total"] == questions

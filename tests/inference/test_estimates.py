@@ -48,13 +48,14 @@ def test_each_number_gets_the_method_that_was_measured_to_cover():
     risks = [name for name in methods if name.startswith("risk@")]
     assert methods["cmax"] == "logit"
     assert {methods[name] for name in risks} == {"expanded_percentile"}
-    assert {methods[name] for name in methods if name not in (*risks, "cmax")} == {"studentised"}
+    assert methods["risk"] == "analytic_logit"
+    assert {methods[name] for name in methods if name not in (*risks, "cmax", "risk")} == {"studentised"}
     assert {"eaurc", "eaugrc", "naurc", "aurc@0.5", "augrc@0.5", "risk@0.3"} <= methods.keys()
 
 
 def test_the_numbers_one_gets_without_asking():
     grid = [f"risk@0.{tenth}" for tenth in (1, 2, 3, 4, 5, 6, 7, 8, 9)]
-    names = ["cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc@0.5", "augrc@0.5", *grid]
+    names = ["cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "risk", "aurc@0.5", "augrc@0.5", *grid]
     assert [row.key.quantity for row in estimate(simulated(3), plan=Plan(2, seed=1))] == names
 
 

@@ -171,7 +171,8 @@ def test_data_that_are_wrong_are_refused_before_anything_is_asked(tmp_path, whic
 def test_a_missing_extra_is_told_with_its_name(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
     told = demur(folder, "produce", "--config", "produce.toml", "--dry-run")
-    assert (told.returncode, told.stderr) == (2, "demur: demur produce needs httpx: pip install 'demur[produce]'\n")
+    way_out = "pip install '.[produce]' in a checkout of demur"
+    assert (told.returncode, told.stderr) == (2, f"demur: demur produce needs httpx: {way_out}\n")
 
 
 def test_any_instrument_can_be_assessed_and_evaluated(tmp_path):

@@ -86,14 +86,39 @@ def test_the_environment_counts_where_nothing_else_is_said(tmp_path, monkeypatch
         settings(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "endpoint", ['api_key = "sk-secret"', 'api_key_env = "sk-secret"', 'authorization = "sk-secret"']
-)
+KEYS = [
+    'api_key = "sk-secret"',
+    'api_key_env = "sk-secret"',
+    'api_key_env = ["sk-secret"]',
+    'authorization = "sk-secret"',
+    'bearer = "sk-secret"',
+    'headers = {Authorization = "Bearer sk-secret"}',
+    'x = "sk-secret"',
+    'extra = {x = ["sk-secret"]}',
+    'more = [{pass = "sk-secret"}]',
+    'model = {x = "sk-secret"}',
+    'timeout = ["sk-secret"]',
+    '[headers]\nx = "sk-secret"',
+    '[[others]]\nx = "sk-secret"',
+    '[[endpoint.model]]\nx = "sk-secret"',
+]
+
+
+@pytest.mark.parametrize("endpoint", KEYS)
 def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, endpoint):
     with pytest.raises(UserError) as error:
         settings(tmp_path, endpoint=endpoint)
     assert "secret" not in str(error.value)
-    assert str(error.value).startswith(f"{tmp_path / 'produce.toml'}: endpoint.")
+    assert str(error.value).startswith(f"{tmp_path / 'produce.toml'}: ")
+
+
+@pytest.mark.parametrize("text", ['endpoint = "sk-secret"', '[[endpoint]]\nx = "sk-secret"', 'bearer = "sk-secret"'])
+@pytest.mark.parametrize("changes", [{}, {"endpoint": {"model": "m"}}])
+def test_a_key_in_place_of_a_table_is_not_repeated(tmp_path, text, changes):
+    (tmp_path / "produce.toml").write_text(text)
+    with pytest.raises(UserError) as error:
+        load_settings(tmp_path / "produce.toml", changes)
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +137,46 @@ def test_addresses_of_this_machine_are_fine(tmp_path, url):
     assert settings(tmp_path, url=url).endpoint.base_url == url
 
 
-@pytest.mark.parametrize(
-    "url", ["127.0.0.1:80", "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999/", "http://[::1"]
+NO_ADDRESSES = (
+    *("127.0.0.1:80", "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999/", "http://[::1", "http:127.0.0.1"),
+    *(
+        "http://127.0.0.1:0/",
+        "http://127.0.0.1:-1/",
+        "http://127.0.0.1:８０/",
+        "http://127.0.0.1:+80/",
+        "http://[::1%25x]/",
+    ),
+    *(
+        "http://xn--/",
+        "http://xn--a.b/",
+        "http://a..b/",
+        "http://-a/",
+        "http://999.1.1.1/",
+        "http://[1.2.3.4]/",
+        "http://²/",
+    ),
+    *(
+        "http://127.0.0.1 .b/",
+        "http://127.0.0.1\\t.b/",
+        "http://127.0.0.1\\u0000/",
+        "http://127.0.0.1/\\u202e",
+        "http://é/",
+    ),
+    *(f"http://{'a' * 64}/", "http://a/" + "a" * 70_000, "http://127.0.0.1\\\\@b/", "http://[::1]b/", "http://a%2eb/"),
 )
+
+
+@pytest.mark.parametrize("url", NO_ADDRESSES, ids=lambda url: ascii(url)[:40])
 def test_an_address_that_is_none_is_refused(tmp_path, url):
-    with pytest.raises(UserError, match="endpoint.base_url: expected an address such as"):
-        settings(tmp_path, url=url)
+    with pytest.raises(UserError, match=r"endpoint.base_url: expected an address (such as|without user)"):
+        settings(tmp_path, url=url, allow_remote=True)
+
+
+@pytest.mark.parametrize(
+    "url", ["HTTPS://Example.com/v1", "http://my_server:11434/v1", "https://a-b.example.:443/a%20b/v1"]
+)
+def test_addresses_elsewhere_are_fine_if_they_may(tmp_path, url):
+    assert settings(tmp_path, url=url, allow_remote=True).endpoint.base_url == url
 
 
 @pytest.mark.parametrize("url", ["http://user:word@127.0.0.1/v1", "http://127.0.0.1/v1?key=word"])
@@ -130,7 +189,7 @@ def test_an_address_with_a_secret_in_it_is_refused_and_not_repeated(tmp_path, ur
 
 WRONG = {
     "retries = -1": "endpoint.retries: Input should be greater than or equal to 0, not -1",
-    "tiemout = 5": "endpoint.tiemout: Extra inputs are not permitted, not 5",
+    "tiemout = 5": "endpoint.tiemout: Extra inputs are not permitted",
     'timeout = "5"': "endpoint.timeout: Input should be a valid number, not '5'",
     'allow_missing = ["x"]': "endpoint.allow_missing.0: Input should be 'logprobs' or 'embeddings', not 'x'",
 }

@@ -6,6 +6,7 @@ import threading
 import httpx
 import pytest
 
+from demur.errors import UserError
 from demur.produce.answers import ChatQuestion, ask
 from demur.produce.config import checked_settings
 from demur.produce.endpoint import Endpoint, HttpRequest
@@ -157,6 +158,18 @@ def test_a_proxy_of_the_environment_gets_nothing_that_is_meant_for_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:1")
     with Endpoint(settings(), Pace(1), lambda *_: None) as endpoint:
         assert endpoint._clients[False]._mounts == {}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ALL_PROXY", "odd://user:secret@x"), ("HTTPS_PROXY", "http://x:secret"), ("SSL_CERT_FILE", "/nowhere/secret")],
+)
+def test_what_the_environment_says_of_the_network_may_be_wrong(monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(UserError, match="the environment names a proxy or certificates") as error:
+        Endpoint(settings(base_url="https://example.com/v1"), Pace(1), lambda *_: None)
+    assert "secret" not in str(error.value)
+    Endpoint(settings(), Pace(1), lambda *_: None).__enter__().__exit__()
 
 
 def test_the_body_of_a_question():

@@ -191,10 +191,10 @@ def test_a_torn_last_line_is_cut_off_and_said(tmp_path, folder, endpoint):
         path.write_bytes(good + tail)
         records, torn = replayed(path)
         assert (len(records), torn, path.read_bytes()) == (3, len(tail), good)
-    said = []
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "journal.jsonl").write_bytes(b'{"v": 1')
-    production(folder, endpoint.base_url, tmp_path / "run", limit=1, tell=said.append).produce()
+    said, run = [], tmp_path / "run"
+    production(folder, endpoint.base_url, run, limit=1).produce()
+    (run / "journal.jsonl").write_bytes((run / "journal.jsonl").read_bytes() + b'{"v": 1')
+    production(folder, endpoint.base_url, run, limit=1, tell=said.append).produce()
     assert said == [f"{tmp_path / 'run' / 'journal.jsonl'}: the last line was torn, and 7 bytes of it are cut off"]
 
 

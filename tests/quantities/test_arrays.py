@@ -38,7 +38,7 @@ def test_any_column_type_gives_the_same_numbers(made):
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_columns_by_name_from_any_frame(frame):
     data = frame({"gt": [2, 1, 1, 0], "pred": [2, 3, 1, None], "sure": SURE, "loss": LOSS})
-    assert measure("sure", data=data, truth="gt", prediction="pred")["aurc"] == 17 / 24
+    assert measure("sure", data=data, truth="gt", prediction="pred", loss="abs")["aurc"] == 17 / 24
     assert measure("sure", data=data, loss="loss")["aurc"] == 17 / 24
     with pytest.raises(UserError, match="no column of data is called pre; did you mean pred?"):
         measure("sure", data=data, truth="gt", prediction="pre")
@@ -61,8 +61,37 @@ def test_labels_of_any_kind_for_zero_one():
         measure([1, 0], truth=["1", "2"], prediction=[1, 2], loss="zero_one")
 
 
+DIGITS = {"truth": [3, 8, 0, 5], "prediction": [3, 1, 0, 5]}
+GRADERS = {"measure": measure, "risk_coverage": risk_coverage, "grade_units": grade_units}
+
+
+@pytest.mark.parametrize("graded", GRADERS.values(), ids=GRADERS)
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        (DIGITS, "say the loss: zero_one if a number is a class, abs if it is an amount"),
+        ({name: np.array(column) for name, column in DIGITS.items()}, "say the loss: zero_one"),
+        ({"truth": [1.5, 2, 2, 2], "prediction": [1, 2, None, math.nan]}, "say the loss: zero_one"),
+        ({"data": read_table({"cluster": [1, 1, 2, 2], **DIGITS}, instrument=None)}, "say the loss: zero_one"),
+        ({"truth": ["a", "b", "c", "c"], "prediction": ["a", "c", None, "c"]}, "'a' is a text: .* zero_one"),
+        ({"truth": [1, 2, 3, 4], "prediction": [1, 2, 3, "n/a"]}, "unit 3 .* 'n/a' is a text: .* zero_one"),
+        ({"truth": ["a"] * 4, "prediction": ["b"] * 4, "loss": "abs"}, "'a' is no number: .* use zero_one"),
+        ({"truth": ["1"] * 4, "prediction": ["2"] * 4, "loss": "abs"}, "'1' is a text, not a number: .* use zero_one"),
+    ],
+)
+def test_labels_are_not_taken_for_amounts(graded, answers, message):
+    with pytest.raises(UserError, match=message):
+        graded([4, 3, 2, 1], **answers)
+
+
+@pytest.mark.parametrize("kind", [int, bool, float])
+def test_zero_and_one_are_right_or_wrong_as_in_evaluate(kind):
+    found = measure([3, 2, 1], truth=[*map(kind, [0, 1, 1])], prediction=[kind(0), kind(0), None], metrics="risk")
+    assert (found["risk"], "loss: zero_one" in repr(found)) == (1 / 2, True)
+
+
 def test_scores_that_are_not_whole_are_fine_without_an_instrument():
-    assert measure([1], truth=[1.25], prediction=[0.5])["mae"] == 0.75
+    assert measure([1], truth=[1.25], prediction=[0.5], loss="abs")["mae"] == 0.75
 
 
 WRONG = {
@@ -130,13 +159,13 @@ def test_items_of_a_reader_go_in_by_signal_name():
     found = measure("sure", data=items, loss="abs", metrics="mae")
     assert found.to_dict() == {"risk": 1 / 2}
     assert found["mae"] == found["risk"], "the former name"
-    assert measure([3, math.nan, 2], data=items, metrics="mae")["mae"] == 1 / 2
+    assert measure([3, math.nan, 2], data=items, loss="abs", metrics="mae")["mae"] == 1 / 2
     with pytest.raises(UserError, match="no confidence variant or signal is called shure; did you mean sure?"):
-        measure("shure", data=items)
+        measure("shure", data=items, loss="abs")
     with pytest.raises(UserError, match="2 confidences, expected one for each of 3 units"):
-        measure([1, 2], data=items)
+        measure([1, 2], data=items, loss="abs")
     with pytest.raises(UserError, match="cluster 2, a: confidence 'x', expected a finite number"):
-        measure([1, "y", "x"], data=items)
+        measure([1, "y", "x"], data=items, loss="abs")
     with pytest.raises(UserError, match="items bring their own truth"):
         measure("sure", data=items, truth=[1])
 

@@ -115,6 +115,7 @@ def test_bad_input_is_one_line(p, y, rate, message):
 
 
 def test_names_are_stable_and_print_as_they_parse():
-    assert [*map(str, detection_measures())] == ["auroc", "auprc", "tpr@fpr=0.03", "tpr@fpr=0.05", "tpr@fpr=0.10"]
+    rates = ["tpr@fpr=0.03", "tpr@fpr=0.05", "tpr@fpr=0.10"]
+    assert [*map(str, detection_measures())] == ["auroc", "auprc", *rates, "ece"]
     with pytest.raises(UserError, match=r"no quantity is called auruc; did you mean auroc\?"):
         Measure.of("auruc", "forecasts")

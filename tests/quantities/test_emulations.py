@@ -136,12 +136,13 @@ def test_emulations_are_what_plain_loops_give(rows):
 
 
 def orders_of(rows):
-    """Every order that a sort may leave the answers in, each as units without ties."""
+    """Every order that a sort may leave the answers in, each as units without ties, and the abstentions after them."""
     levels = sorted({sure for loss, sure in rows if loss is not None}, reverse=True)
     plateaus = [[loss for loss, sure in rows if sure == level and loss is not None] for level in levels]
     within = [{*itertools.permutations(plateau)} for plateau in plateaus]
     orders = {tuple(itertools.chain(*order)) for order in itertools.product(*within)}
-    return [[Unit(F(loss), -rank) for rank, loss in enumerate(order)] for order in orders]
+    declined = [Unit(None, sure) for loss, sure in rows if loss is None]
+    return [[Unit(F(loss), -rank) for rank, loss in enumerate(order)] + declined for order in orders]
 
 
 def check_range(emulation, name, rows, orders):

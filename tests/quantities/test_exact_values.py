@@ -20,7 +20,7 @@ def rows(units):
 
 def curve(units, **options):
     preds, truths, confidences = zip(*units)
-    return risk_coverage(confidences, truth=truths, prediction=preds, **options)
+    return risk_coverage(confidences, truth=truths, prediction=preds, **{"loss": "abs"} | options)
 
 
 @pytest.mark.parametrize(("loss", "over"), [("abs", 1), ("abs_norm", 3)])

@@ -69,6 +69,8 @@ def plain(name, table, weight, end=None):
     reached = count[-1] / units
     if name == "cmax":
         return reached
+    if name == "risk":
+        return loss[-1] / count[-1]
     generalized = "augrc" in name
     heights = loss / units if generalized else loss / count
     start = 0.0 if generalized else heights[0]

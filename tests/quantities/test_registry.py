@@ -179,6 +179,41 @@ def test_a_name_of_another_family_is_refused_where_it_makes_no_sense():
         demur.estimate(demur.grade_units([1, 2], loss=[0, 1]), "ndcg@10", plan=demur.Plan(0, seed=None))
 
 
+SPELLED = {"risk=R": "risk=0.02", "threshold=T": "threshold=0.5", "fpr=F": "fpr=0.05", "policy": "gap"}
+
+
+def spelled(entry):
+    """The name of a quantity, with a value for its parameter."""
+    if entry.parameter is None:
+        return entry.name
+    return f"{entry.stem}@{SPELLED.get(entry.parameter.symbol, entry.parameter.example)}"
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+def test_any_quantity_is_a_number_or_one_line_that_says_who_computes_it(entry):
+    name, columns = spelled(entry), {"confidence": [3, 2, 1, 0], "loss": [0, 1, 0, None]}
+    units = demur.grade_units(**columns, clusters=[1, 2, 3, 4])
+    results = demur.evaluate({"cluster": [1, 2, 3, 4], **columns}, resamples=0)
+    for asked in (
+        lambda: demur.measure(**columns, metrics=[name])[name],
+        lambda: demur.measure(**columns, metrics=[Measure.of(name)])[name],
+        lambda: demur.estimate(units, [name], plan=demur.Plan(20, seed=1))[name].value,
+        lambda: results[name].value,
+    ):
+        try:
+            assert isinstance(asked(), float)
+        except UserError as error:
+            assert re.fullmatch(r"no quantity .*is called .*: .*(comput|count|asks for).*", str(error)), error
+
+
+@pytest.mark.parametrize("name", ["coverage@risk=0.02", "coverage@risk=0.1", "risk@0.25", "auroc", "risk@threshold=2"])
+def test_results_offer_no_other_number_for_one_that_exists(name):
+    results = demur.evaluate({"cluster": [1, 2], "loss": [0, 1], "sure": [0.9, 0.1]}, resamples=0)
+    with pytest.raises(UserError, match=f"no quantity of these results is called {name}: ") as caught:
+        _ = results[name]
+    assert "did you mean" not in str(caught.value)
+
+
 def test_titles_hold_the_parameter():
     expected = {
         "aurc": "AURC",

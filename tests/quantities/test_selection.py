@@ -1,6 +1,7 @@
 """How many ids to show: bounds, who breaks them, what is shown, and the policies that choose."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -134,6 +135,10 @@ class TestPolicies:
             ("elbow", [9, 8.5, 2, 1.5, 1], 2),
             ("elbow", [9, 1], 1),
             ("elbow", [3, 3, 3], 1),
+            ("elbow", [84, 76, 43, 3], 1),
+            ("elbow", [0.84, 0.76, 0.43, 0.03], 1),  # equal on paper, decided by the first and not by rounding
+            ("gap", [0.9, 0.8, 0.7], 1),
+            ("gap", [1e14 + 2, 1e14 + 1, 1e14 - 1], 2),
             ("mass:0.8", [0, 0, 0, 0, 0], 4),  # of equal scores k of n hold k/n, as typed
             ("mass:0.3", [7] * 10, 3),
             ("mass:0.30000000000001", [7] * 10, 4),
@@ -174,6 +179,32 @@ class TestPolicies:
             elbows.append(min(max(-max(below)[1] if below else 0, low), high))
         assert Policy.of("gap").chosen(facts, bounds).tolist() == gaps
         assert Policy.of("elbow").chosen(facts, bounds).tolist() == elbows
+
+    @given(
+        st.lists(st.decimals(-1, 1, places=3), min_size=1, max_size=9).map(lambda s: sorted(s, reverse=True)),
+        st.sampled_from(["0.01", "0.3", "7", "100", "1e6", "1e-250"]).map(Decimal),
+        st.sampled_from(["0", "-1", "0.1", "1000", "-1e6"]).map(Decimal),
+        st.sampled_from([Bounds(), wide]),
+        st.booleans(),
+    )
+    def test_scaling_and_shifting_change_no_number(self, scores, scale, shift, bounds, as_decimals):
+        """Computed in decimals or in doubles; a threshold moves along, and a softmax knows no shift alone."""
+
+        def moved(number, by):
+            return float(number * by + shift * by) if as_decimals else (float(number) + float(shift)) * float(by)
+
+        for by, names in {
+            scale: ["fixed:2", "gap", "elbow", f"threshold:{scores[len(scores) // 2]}"],
+            Decimal(1): ["mass:0.3", "mass:0.8"],
+        }.items():
+            after = [moved(score, by) for score in scores]
+            for name in names:
+                other = f"threshold:{after[len(scores) // 2]!r}" if name.startswith("threshold") else name
+                k = [
+                    Policy.of(text).chosen(facts_of([one]), bounds).tolist()
+                    for text, one in ((name, [*map(float, scores)]), (other, after))
+                ]
+                assert k[0] == k[1], (name, scores, after)
 
     @given(lists, st.integers(1, 20).map(lambda n: n / 20), st.sampled_from([-1e6, 0.0, 2.0**60]))
     def test_mass_shows_the_fewest_that_hold_the_share(self, scores, share, shift):

@@ -68,3 +68,58 @@ def test_a_pipe_is_not_read_twice(tmp_path):
     done = demur(tmp_path, "fields", "t.csv", "--instrument", "none")
     writer.join()
     assert (done.returncode, done.stderr) == (0, "")
+
+
+DATE = "_2026-11-16T06-11-05.140382"
+LINE = json.dumps({"doc_id": 0, "doc": {}, "filtered_resps": [], "filter": "none"})
+RESULTS = {"results": {"arc": {"alias": "arc", "acc,none": 0.3}}, "configs": {"arc": {}}, "lm_eval_version": "0.4.13"}
+ABOUT = "results of lm-evaluation-harness, without the answers"
+FOLDER = "a folder of lm-evaluation-harness, of which one file of samples is imported"
+OTHERS = "(or samples_b.jsonl, samples_c.jsonl, samples_d.jsonl, samples_e.jsonl, …)"
+WITHOUT = "run lm_eval again with --log_samples, and import the samples_….jsonl that it writes"
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("fields",), ("import", "lm-eval")])
+@pytest.mark.parametrize(
+    ("files", "given", "way_out"),
+    [
+        ([], f"results{DATE}.json", f"{ABOUT}: {WITHOUT}"),
+        (
+            ["samples_arc.jsonl"],
+            "results.json",
+            f"{ABOUT}; import the samples: IMPORT samples_arc.jsonl -o units.jsonl",
+        ),
+        (
+            ["samples_arc.jsonl", f"samples_hella swag{DATE}.jsonl"],
+            f"results{DATE}.json",
+            f"{ABOUT}; import the samples: IMPORT 'samples_hella swag{DATE}.jsonl' -o units.jsonl",
+        ),
+        (
+            ["samples_arc.jsonl", "samples_b.jsonl"],
+            ".",
+            f"{FOLDER}; import the samples: IMPORT samples_arc.jsonl -o units.jsonl (or samples_b.jsonl)",
+        ),
+        (
+            [f"samples_{task}.jsonl" for task in "abcdefg"],
+            "results.json",
+            f"{ABOUT}; import the samples: IMPORT samples_a.jsonl -o units.jsonl {OTHERS}",
+        ),
+    ],
+)
+def test_results_of_lm_eval_name_the_samples_to_give(tmp_path, command, files, given, way_out):
+    for name in files:
+        (tmp_path / name).write_text(LINE, encoding="utf-8")
+    (tmp_path / "results.json").write_text(json.dumps(RESULTS, indent=2), encoding="utf-8")
+    (tmp_path / f"results{DATE}.json").write_text(json.dumps(RESULTS), encoding="utf-8")
+    options = {"evaluate": ("--seed", "1"), "fields": (), "import": ("-o", "units.jsonl")}[command[0]]
+    done = demur(tmp_path, *command, given, *options)
+    expected = way_out.replace("IMPORT", "demur import lm-eval")
+    assert (done.returncode, done.stderr) == (2, f"demur: {given}: {expected}\n")
+
+
+def test_a_folder_of_parts_called_samples_is_no_log(tmp_path):
+    unit = {"cluster": "a", "item": "q", "loss": 0, "sure": 0.5}
+    for part in "12":
+        row = json.dumps(unit | {"cluster": part})
+        (tmp_path / f"samples_{part}.jsonl").write_text(row, encoding="utf-8")
+    assert foreign_tool(tmp_path) is None

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from demur.facts.column_names import Likeness, confidence_likeness
 from demur.facts.instruments import PHQ8
-from demur.read.guess import CONFIDENCES, INDEXES, LOWER_IS_SURER, NAMES, Given, plain_name
+from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Given, plain_name
 from demur.read.guesser import guess
-from demur.read.table_options import ROLES
+from demur.read.table_options import ROLES, roles_of
 from runs import written
 
+LOWER_IS_SURER = ("entropy", "uncertainty", "perplexity", "variance", "std", "nll")
 THREE = {"cluster": ["a", "a", "b"], "loss": [0, 1, None], "sure": [0.3, 0.2, None]}
 
 
@@ -35,7 +37,12 @@ def test_every_name_is_plain_and_a_name_of_one_role(role):
     for name in NAMES[role]:
         assert plain_name(name) == name
         assert [other for other in NAMES if name in NAMES[other]] == [role]
-        assert name not in (*CONFIDENCES, *LOWER_IS_SURER, *INDEXES)
+        assert name not in (*CONFIDENCES, *INDEXES)
+        assert not confidence_likeness([name])
+
+
+def test_every_name_of_a_confidence_is_clear():
+    assert {*confidence_likeness(CONFIDENCES).values()} == {Likeness.CLEAR}
 
 
 @pytest.mark.parametrize("name", [*NAMES["cluster"], *(f"{name}_id" for name in NAMES["cluster"]), "docID", "User Id"])
@@ -68,7 +75,7 @@ def test_several_things_are_asked_at_once_with_the_alternatives():
     table = {"topic": ["a", "a", "b", "b"], "doc name": ["x", "x", "y", "z"], "target": [1, 2, 3, 4]}
     table |= {"label": [1, 2, 3, 4], "pred": [1, 2, 3, 5], "margin": [1, 2, 3, 4], "conf": [4, 3, 2, 1]}
     found = guessed(table)
-    alone = "if no two rows share anything: --every-row-its-own-cluster"
+    alone = "if no two rows share anything, declare that instead"
     assert [question.about for question in found.questions] == [
         "what is right (truth): target, or label",
         f"what each row belongs to (cluster): doc name, or topic; {alone}",
@@ -241,7 +248,9 @@ CELLS = {
     "odd": st.sampled_from([[1], {"x": 1}, float("nan"), "1", 2**70]),
 }
 KNOWN = [name for names in NAMES.values() for name in names]
-COLUMN_NAMES = st.sampled_from([*ROLES, *KNOWN, *CONFIDENCES, *LOWER_IS_SURER, "", "Unnamed: 0", "topic", "a.b", "a=b"])
+ODD = ["", "Unnamed: 0", "topic", "a.b", "a=b", "Loss", "Score", "Abstained", "Repeat", "refused", "model_error", "age"]
+HINTED = ["correct answer", "model response", "not_correct", "writer", "note_id", "neg_entropy", "p(wrong)", "rating"]
+COLUMN_NAMES = st.sampled_from([*ROLES, *KNOWN, *CONFIDENCES, *LOWER_IS_SURER, *ODD, *HINTED])
 
 
 @given(st.data())
@@ -254,4 +263,8 @@ def test_whatever_is_asked_is_settled_by_the_words_that_answer_it(data):
     found = guess(table, first)
     if any("COLUMN" in word for question in found.questions for word in question.words):
         return
-    assert guess(table, answered(first, found)).questions == ()
+    last = answered(first, found)
+    settled = guess(table, last)
+    assert settled.questions == ()
+    texts = {name for name in names if any(isinstance(cell, (str, bool)) for cell in table[name])}
+    roles_of(names, {**last.columns, **settled.columns}, texts)  # the reader agrees, or it raises an error

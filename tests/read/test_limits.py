@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 import zlib
 
 import pyarrow as pa
@@ -13,9 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import demur
+from commands import demur as called
 from demur import UserError, instrument, read_items, read_table, read_trec
-from demur.files.limits import FILE, LINE, MEMBER
+from demur.files.limits import FILE, LINE, MEMBER, RATIO
 from demur.read.queries import read_queries
+from inspect_logs import archive, members_of
 from runs import experiment, participant, run, written
 
 UNITS = "cluster,item,truth,prediction,note\n"
@@ -125,6 +128,94 @@ def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
         read_queries(
             repeated, columns={"post_id": "cluster", "criterion_id": "item", "gold_ids": "note", "ranked_ids": "note"}
         )
+
+
+TOO_MUCH = "it unpacks to more than 300 times its size; to allow it, set DEMUR_MAX_RATIO to more"
+
+
+@pytest.fixture(scope="module")
+def spaces():
+    """Twenty megabytes of spaces, in twenty kilobytes of gzip."""
+    return gzip.compress(b" " * 20_000_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("log.json", ("import", "inspect", "log.json", "-o", "u.jsonl")),
+        ("log.json", ("import", "promptfoo", "log.json", "-o", "u.jsonl")),
+        ("log.jsonl", ("import", "lm-eval", "log.jsonl", "-o", "u.jsonl")),
+        ("log.jsonl", ("import", "oai-evals", "log.jsonl", "-o", "u.jsonl")),
+        ("t.csv.gz", ("evaluate", "t.csv.gz")),
+        ("t.jsonl.gz", ("evaluate", "t.jsonl.gz")),
+        ("run.json.gz", ("evaluate", "run.json.gz")),
+        ("qrels.gz", ("retrieval", "--qrels", "qrels.gz", "--run", "qrels.gz")),
+    ],
+)
+def test_a_few_bytes_that_unpack_to_very_many_are_refused(tmp_path, spaces, name, words):
+    written(tmp_path, spaces, name)
+    seed = () if words[0] == "import" else ("--seed", "1")
+    done = called(tmp_path, *words, *seed)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"demur: {name}: {TOO_MUCH}\n")
+
+
+def test_the_members_of_an_archive_are_counted_together(tmp_path):
+    start, *_, end = members_of([])
+    blank = [(f"samples/{name}_epoch_1.json", b" " * 10_000_000 + b'{"id": 1}') for name in "ab"]
+    written(tmp_path, archive([start, *blank, end]), "log.eval")
+    done = called(tmp_path, "import", "inspect", "log.eval", "-o", "u.jsonl")
+    assert (done.returncode, done.stderr) == (2, f"demur: log.eval: {TOO_MUCH}\n")
+
+
+def test_the_ratio_can_be_raised(tmp_path, spaces, monkeypatch):
+    path = written(tmp_path, spaces, "run.json.gz")
+    monkeypatch.setenv(RATIO.variable, "2000")
+    with pytest.raises(UserError, match="not valid JSON"):
+        read_items(path)
+
+
+def test_blank_space_is_skipped_at_once(tmp_path):
+    """A loop over its characters took ten seconds for each hundred megabytes."""
+    took = []
+    for count in (1, 10_000_000):
+        written(tmp_path, " " * count + '{"evalId": 1}', "log.json")
+        started = time.process_time()
+        assert "no rows" in called(tmp_path, "import", "promptfoo", "log.json", "-o", "u.jsonl").stderr
+        took.append(time.process_time() - started)
+    assert took[1] < took[0] + 0.5
+
+
+@pytest.mark.parametrize(("name", "first"), [("t.csv", UNITS), ("t.jsonl", "")])
+def test_blank_lines_come_to_an_end(tmp_path, name, first):
+    path = written(tmp_path, first + "\n" * 1_100_000, name)
+    with pytest.raises(UserError, match=r"line 100000\d: 1000000 empty lines before it, expected rows"):
+        units(path)
+
+
+def equal_rows(count, **columns):
+    equal = {"cluster": 7, "item": "q", "truth": 0, "prediction": 0} | columns
+    return pa.table({name: pa.repeat(pa.scalar(value), count) for name, value in equal.items()})
+
+
+def test_parquet_of_equal_rows_is_counted_by_its_cells(tmp_path):
+    """Twenty-one million rows took two hundred kilobytes of file and seven gigabytes of memory."""
+    pq.write_table(equal_rows(2_000_000), tmp_path / "t.parquet", compression="zstd")
+    assert (tmp_path / "t.parquet").stat().st_size < 100_000
+    for words in (("evaluate", "t.parquet"), ("fields", "t.parquet"), ("summarize", "t.parquet", "-o", "s")):
+        done = called(tmp_path, *words)
+        assert (done.returncode, done.stderr) == (2, f"demur: t.parquet: {TOO_MUCH}\n")
+
+
+@pytest.mark.parametrize("kind", ["list", "struct"])
+def test_a_repeated_text_inside_lists_and_objects_is_counted_each_time(tmp_path, monkeypatch, kind):
+    note = {"list": [LONG], "struct": {"text": LONG}}[kind]
+    path = tmp_path / "t.parquet"
+    rows = equal_rows(3000).set_column(0, "cluster", [[*range(3000)]]).append_column("note", [[note] * 3000])
+    pq.write_table(rows, path)
+    assert len(units(path)) == 3000
+    monkeypatch.setenv(MEMBER.variable, "4M")  # more than a thousand rows, which are read at a time, and less than all
+    with pytest.raises(UserError, match="larger than 4M"):
+        units(path)
 
 
 @pytest.mark.parametrize("value", ["x", "0", "-1", "1.5", "1T", "1 G"])

@@ -86,7 +86,7 @@ def test_the_command_line_takes_them_and_an_audit_knows_them(tmp_path):
     roles = ("--column", "cluster=doc.document", "--column", "item=doc_id,filter")
     flags = ("--seed", "1", "--bootstrap-resamples", "10", "--output", "m.json")
     found = demur(tmp_path, "evaluate", path.name, *roles, *flags)
-    assert found.stderr == "demur: took acc as score; answers are ranked by p, the one numeric signal\n"
+    assert found.stderr == "demur: took acc as score; answers are ranked by p\n"
     assert dict(load(tmp_path / "m.json").study.inputs[0].columns) == COLUMNS
     audited = demur(tmp_path, "audit", "--data", path.name, "--reported", "m.json")
     assert ", 0 differs, 0 not recognised" in audited.stdout

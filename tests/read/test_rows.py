@@ -237,5 +237,5 @@ def test_a_wrong_role_suggests_the_nearest():
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     path = as_parquet(tmp_path)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UserError, match=r"needs pyarrow: pip install 'demur\[parquet\]'"):
+    with pytest.raises(UserError, match=r"needs pyarrow: pip install '.\[parquet\]'"):
         read_table(path)

@@ -303,14 +303,17 @@ class TestCommand:
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         monkeypatch.delitem(sys.modules, "demur.report.figure")
         found = demur(tmp_path, "figure", GOLDEN / "one.json", "-o", "f.pdf")
-        assert (found.returncode, found.stderr) == (2, "demur: figures need matplotlib: pip install 'demur[plot]'\n")
+        assert (found.returncode, found.stderr) == (
+            2,
+            "demur: figures need matplotlib: pip install '.[plot]' in a checkout of demur\n",
+        )
 
     @pytest.mark.slow
     def test_the_commands_of_the_page_on_reporting_run(self, tmp_path):
         (tmp_path / "metrics.json").write_bytes((GOLDEN / "paired.json").read_bytes())
         page = (GOLDEN.parents[1] / "docs" / "reporting.md").read_text(encoding="utf-8")
         lines = re.findall(r"^\$ demur (.*?) *#", page, flags=re.MULTILINE)
-        assert len(lines) == 4
+        assert len(lines) == 5
         for line in lines:
             assert demur(tmp_path, *line.split()).returncode == 0, line
         names = ["curves.pdf", "differences.svg", "metrics.json", "reliability.png", "table.tex"]

@@ -133,7 +133,7 @@ class TestLatex:
         body = text.partition("\\toprule")[2].partition("\\bottomrule")[0]
         rows = [line for line in body.splitlines() if line.strip().endswith("\\\\")]
         numbers = [row for row in rows if "multicolumn" not in row]
-        assert len(numbers) == 3 * 15, "three variants, six numbers and nine risks each"
+        assert len(numbers) == 3 * 16, "three variants, seven numbers and nine risks each"
         assert {len(re.findall(r"(?<!\\)&", row)) for row in numbers} == {2 * columns}
 
     def test_numbers_are_those_of_the_results(self, paired):
@@ -169,7 +169,7 @@ class TestMarkdown:
         lines = table_text(golden_results("paired"), "markdown").splitlines()
         rows = [line for line in lines if line.startswith("|")]
         assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
-        assert len(rows) == 2 + 3 * 15
+        assert len(rows) == 2 + 3 * 16
 
     @pytest.mark.parametrize("text", HOSTILE)
     def test_hostile_text_is_shown_and_not_obeyed(self, text):
@@ -194,7 +194,7 @@ class TestNotebook:
         ends = delta.recommended
         assert f"<td>{delta.value:.4g} [{ends.low:.3g}, {ends.high:.3g}]</td>" in found
         row = next(row for row in found.split("<tr>") if row.startswith("<td>llm, few_shot − zero_shot"))
-        assert row.count("Cmax differs") == 2, "full areas over different coverages are not compared"
+        assert row.count("Cmax differs") == 3, "areas and risks over different coverages are not compared"
 
     def test_the_steps_start_at_coverage_0_and_end_at_cmax(self, one):
         curve = one.curves[*one.systems, "llm"].curve
@@ -233,7 +233,7 @@ class TestNotes:
             "200 bootstrap resamples of participants, seed 7.",
             "equal confidences are one operating point",
             "mode zero_shot",
-            "logit, analytic log, bootstrap log",
+            "logit, analytic log, analytic logit, bootstrap log",
         ):
             assert said in text
 
@@ -271,7 +271,7 @@ class TestCommand:
         [
             (
                 ("m.json", "--format", "html"),
-                "no table format is called html; there are: csv, latex, markdown, sentence",
+                "no table format is called html; there are: csv, json-003, latex, markdown, sentence",
             ),
             (("none.json", "--format", "csv"), "none.json: "),
             (

@@ -7,7 +7,7 @@ import pytest
 
 from artifacts import GOLDEN, golden, hashed, silent
 from commands import demur
-from demur import UserError, evaluate, load
+from demur import UserError, load
 from demur.inference.key import Key
 from demur.report.html import report_html
 from demur.report.selective.decision import decision
@@ -171,12 +171,6 @@ class TestEdges:
 
 
 class TestItems:
-    @pytest.mark.parametrize(("item", "shown"), [([*"abcd"], False), ([*"abab"], True)])
-    def test_items_of_one_unit_each_are_not_averaged(self, item, shown):
-        data = {"cluster": [1, 1, 2, 2], "item": item, **LOSSES}
-        page = report_html(evaluate(data, confidence="sure", resamples=0))
-        assert ('id="items"' in page) is shown
-
     def test_what_summaries_do_not_hold_is_not_shown_as_if_there_were_none(self, tmp_path):
         rows = zip("aabb", *LOSSES.values(), strict=True)
         (tmp_path / "a.csv").write_text("cluster,loss,sure\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))

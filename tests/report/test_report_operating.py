@@ -1,6 +1,9 @@
 """The operating point of the page: every point is in it, its answer is the console's, and a rule is marked."""
 
+import json
 import re
+import shutil
+import subprocess
 from itertools import accumulate
 
 import numpy as np
@@ -8,7 +11,7 @@ import pytest
 
 from artifacts import GOLDEN, golden, large, silent
 from commands import demur
-from demur import Plan, Settings, UserError, choose, evaluate, grade, load, read_table, report_html
+from demur import Plan, Settings, TableOptions, UserError, choose, evaluate, grade, load, read_table, report_html
 from demur.confidences.variants import VARIANTS
 from demur.decide.certifying import certify
 from demur.drawing.picture import visible
@@ -20,6 +23,8 @@ from demur.results.parts import CurveRecord
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from made_up import continuous
 from pages import Page
+
+NODE = shutil.which("node")
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +44,53 @@ def by_loop(results, limit):
         if risk <= limit:
             best = point
     return best
+
+
+def on_the_page(results, way, typed):
+    """The operating point that the script of the page takes for what is typed, by its own lines; None for no number."""
+    page = Page(report_html(results))
+    [[run]], script = page.points, page.scripts[1]
+    run = run | {name: [*accumulate(run[name])] for name in ("count", "sum")}
+    run["risk"] = [loss / count / page.data["multiplier"] for loss, count in zip(run["sum"], run["count"])]
+    lines = script[script.index("  const exact =") : script.index("  // The stops of the slider")]
+    program = f"""const data = {json.dumps(page.data)}, run = {json.dumps(run)};
+    {lines}
+    const found = {json.dumps(typed)}.map((text) => exact(text, "{way}"));
+    console.log(JSON.stringify(found.map((asked) => asked && pointFor.{way}(run, asked))));"""
+    done = subprocess.run([NODE, "-e", program], check=True, capture_output=True, text=True)
+    return dict(zip(typed, json.loads(done.stdout)))
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node to run the script of the page")
+class TestTypedIntoTheField:
+    @pytest.fixture
+    def rows(self):
+        loss = [0] * 439 + [0, 1, 0, 0, 1] * 200 + [None] * 561
+        return {"cluster": [*range(2000)], "loss": loss, "sure": [*range(2000, 0, -1)]}
+
+    def results(self, rows, **options):
+        items = read_table(rows, options=TableOptions(**options))
+        return evaluate({"one": items}, settings=Settings(confidence="sure"), plan=Plan(0, seed=0))
+
+    @pytest.mark.parametrize("options", [{"loss_max": 1.0}, {}])
+    def test_a_limit_is_what_it_is_in_choose(self, rows, options):
+        read = on_the_page(self.results(rows, **options), "risk", ["20", "20%", "0.2", "1", "-5", "-5%", "ten", "12.5"])
+        units = grade(read_table(rows, options=TableOptions(**options)), loss=None, confidence="sure")
+        for typed in ("0.2", "20%", "1", *(("20", "12.5") if options else ())):
+            assert read[typed] == choose(units, risk=typed, seed=1).chosen.accepted - 1
+        assert [read[typed] for typed in ("-5", "-5%", "ten")] == [None] * 3
+        assert (read["20"] == read["20%"]) == bool(options)
+
+    def test_per_cent_of_points_are_no_limit(self, rows):
+        read = on_the_page(self.results(rows, loss_max=4.0), "risk", ["20%", "0.2", "3"])
+        assert (read["20%"], read["0.2"] < read["3"]) == (None, True)
+
+    def test_a_coverage_that_the_largest_rounds_to_means_the_largest(self, rows):
+        typed = ["72%", "72", "0.72", "72.0%", "71.95%", "71.96%", "0.7196", "73", "0.8", "1", "50%", "-5", "0,72"]
+        read = on_the_page(self.results(rows, loss_max=1.0), "coverage", typed)
+        assert [text for text in typed if read[text] == 1438] == ["72%", "72", "0.72", "72.0%", "71.95%", "0,72"]
+        assert [text for text in typed if read[text] == -1] == ["71.96%", "0.7196", "73", "0.8", "1"]
+        assert (read["50%"], read["-5"]) == (999, None)
 
 
 class TestOneAnswer:

@@ -2,13 +2,23 @@
 
 import copy
 import json
+import os
 import random
+import time
+from functools import cache
 
 import pytest
 
-from demur import Results, UserError, load
+from commands import demur
+from damage import damage_rows
+from demur import Results, UserError, evaluate, load
+from demur.files.write import json_text
 from demur.results.load import results_of
+from golden_runs import WHEN
 from made_results import pair_text, table_of_three, three_text
+from runs import written
+
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "40"))
 
 
 def places(content, path=()):
@@ -157,6 +167,141 @@ def test_a_nested_file_whose_parts_say_different_things_is_refused():
         parent_of(members, path)[path[-1]] = value
         with pytest.raises(UserError, match="under every confidence, and on both sides"):
             results_of(content)
+
+
+@cache
+def grouped_text(count):
+    """The file of so many systems with groups, prices, another tool's definition and a rater."""
+    size, rng = 24, random.Random(4)
+    table = {
+        "cluster": [f"p{n // 2}" for n in range(size)],
+        "item": [f"q{n % 2}" for n in range(size)],
+        "truth": [n % 3 for n in range(size)],
+        "sex": ["mf"[n // 2 % 2] for n in range(size)],
+    }
+    answers = [[rng.choice([None, 0, 1, 2]) if n else 0 for n in range(size)] for _ in range(count + 1)]
+    systems = {
+        f"s{number}": table | {"prediction": answers[number], "sure": [rng.randint(0, 5) for _ in range(size)]}
+        for number in range(count)
+    }
+    results = evaluate(
+        systems,
+        confidence="sure",
+        loss="zero_one",
+        instrument=None,
+        group={"sex": "sex"},
+        abstention_costs=["0.1"],
+        conventions=["fd-shifts"],
+        raters={"r": table | {"prediction": answers[count]}},
+        seed=1,
+        resamples=8,
+        created_at=WHEN,
+    )
+    return json_text(results.to_json())
+
+
+def shown_every_way(folder, content):
+    """Whatever a command makes of a file: a page, tables, figures; each is made, or refused in one line."""
+    written(folder, content, "in.json")
+    ways = [("report", "in.json", "-o", "m.html"), ("figure", "in.json", "-o", "m.svg")]
+    ways += [("table", "in.json", "--format", form) for form in ("csv", "latex", "markdown", "sentence")]
+    told = []
+    for words in ways:
+        done = demur(folder, *words)
+        assert done.returncode in (0, 2)
+        if done.returncode:
+            assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+            assert done.stderr.startswith("demur: in.json: ")
+            assert len(done.stderr) <= 500
+        told.append(done.stderr)
+    return told
+
+
+def without_rows(content, **columns):
+    """The content without the rows of the table that have these cells."""
+    rows = content["estimates"]
+    kept = [n for n in range(len(rows["value"])) if any(rows[name][n] != cell for name, cell in columns.items())]
+    assert len(kept) < len(rows["value"])
+    return content | {"estimates": {name: [column[n] for n in kept] for name, column in rows.items()}}
+
+
+def without(content, *path):
+    del parent_of(content, path)[path[-1]]
+    return content
+
+
+THRESHOLD = "groups: no threshold of s0, by sure"
+LACKING = {
+    "a curve": (lambda file: without(file, "curves", 0), "these results lack a curve: of s0, by sure"),
+    "every curve": (lambda file: file | {"curves": []}, "these results lack a curve: of s0, by sure"),
+    "a row": (lambda file: without_rows(file, system="s1", quantity="cmax"), "these results lack a number: s1, cmax"),
+    "a number": (lambda file: without_rows(file, quantity="risk"), "these results lack a number: s0, risk, sure"),
+    "a coverage": (lambda file: without_rows(file, quantity="risk@0.1"), "these results lack a number: s0, risk@0.1"),
+    "units of an item": (lambda file: without_rows(file, quantity="units"), "these results lack a number: s0, units"),
+    "a convention": (lambda file: without(file, "convention", "ties"), "the convention lacks ties"),
+    "every convention": (lambda file: file | {"convention": {}}, "the convention lacks ties"),
+    "a threshold": (lambda file: without(file, "groups", "thresholds", 0), THRESHOLD),
+    "thresholds": (lambda file: file | {"groups": file["groups"] | {"thresholds": []}}, THRESHOLD),
+    "curves of groups": (lambda file: without(file, "groups", "curves", 0), "groups: no curve of s0, by sure, of "),
+    "a switch": (lambda file: without(file, "curves", 0, "switches", 0, "a"), "a switch of thresholds lacks a, from"),
+}
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_a_file_of_columns_that_lacks_something_is_one_line(tmp_path, lacking):
+    change, message = LACKING[lacking]
+    told = shown_every_way(tmp_path, change(json.loads(grouped_text(3))))
+    assert message in told[0]
+
+
+NESTED = {
+    "thresholds": (lambda file: file["groups"].update(thresholds=[]), THRESHOLD),
+    "a curve of a group": (lambda file: without(file, "groups", "curves", 0), "groups: no curve of s0, by sure, of "),
+    "a convention": (lambda file: without(file, "convention", "ties"), "convention.ties: Field required"),
+    "a grouping": (lambda file: without(file, "confidence_variants", "sure", "groups", "sex"), "lack a number"),
+    "levels": (
+        lambda file: file["confidence_variants"]["sure"]["groups"]["sex"].update(levels=[]),
+        "these results lack a number: s0, clusters, sure, sex f",
+    ),
+}
+
+
+@pytest.mark.parametrize("lacking", NESTED)
+def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
+    content = json.loads(grouped_text(1))
+    change, message = NESTED[lacking]
+    change(content)
+    assert message in shown_every_way(tmp_path, content)[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("curves", 0, "curve", "selective_risk", 0), 1e308),
+        (("loss", "raw_multiplier"), 10**30),
+        (("loss", "raw_multiplier"), 0),
+        (("units",), 10**40),
+        (("groups", "curves", 0, "coverage", 0), 1e300),
+        (("external_points",), []),
+    ],
+)
+def test_numbers_that_do_not_fit_together_are_shown_or_one_line(tmp_path, path, value):
+    content = json.loads(grouped_text(3))
+    parent_of(content, path)[path[-1]] = value
+    shown_every_way(tmp_path, content)
+
+
+@pytest.mark.slow
+@pytest.mark.fuzz
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_damaged_file_is_shown_or_refused_in_one_line(tmp_path, count):
+    """Any member deleted, replaced, exchanged, and rows and columns of the table taken out."""
+    rng, content, until = random.Random(count), json.loads(grouped_text(count)), time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        broken = damaged(content, rng)
+        if rng.random() < 0.5:
+            damage_rows(rng, broken)
+        shown_every_way(tmp_path, broken)
 
 
 def test_a_file_that_is_none_of_ours(tmp_path):

@@ -29,7 +29,7 @@ HOW = {"columns": {"cluster": "document"}, "noun": "document", "confidence": "su
 OF_COMMAND = {"point": "points"}  # a point of the command is one of the points of Python
 WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet"}
 WHEN = "2026-01-31T12:00:00Z"
-TOOK = "demur: took document as cluster; answers are ranked by sure, the one numeric signal\n"
+TOOK = "demur: took document as cluster; answers are ranked by sure\n"
 MADE_ALREADY = {"data", "settings", "plan", "beside", "command", "also_read"}
 
 

@@ -165,8 +165,9 @@ class TestEarlierFile:
         )
 
     def test_every_number_is_the_one_that_is_computed_today(self, earlier, recomputed):
-        assert {row.key for row in earlier} == {row.key for row in recomputed}
-        for row in recomputed:
+        shared = [row for row in recomputed if row.key.quantity != "ece"]  # which it does not have
+        assert {row.key for row in earlier} == {row.key for row in shared}
+        for row in shared:
             found = earlier[row.key]
             for name in ("value", "std_error", "percentile", "at", "threshold", "spread"):
                 one, other = repr(getattr(found, name)), repr(getattr(row, name))

@@ -63,7 +63,7 @@ def test_of_three_each_difference_is_that_of_two_but_in_common(compared, systems
             if row.key.quantity not in COMMON:
                 pairs += row.key.minus is not None
                 assert numbers(found[row.key]) == numbers(row), row.key
-    assert pairs == 2 * 2 * 16
+    assert pairs == 2 * 2 * 17
     beyond = [row.key for row in found if row.key.minus and row.key.minus.value != baseline]
     assert [(key.quantity, key.confidence) for key in beyond] == [("augrc@C_common", "llm")], "what ranks them, alone"
 
@@ -80,7 +80,7 @@ def test_a_system_differs_from_itself_by_nothing(systems):
         {"a": systems["zero"], "b": systems["again"], "c": systems["zero"]}, settings=Settings(), plan=PLAN
     )
     same = [row for row in found.where(system="c") if row.key.minus == Minus("system", "a")]
-    assert len(same) == 2 * 18
+    assert len(same) == 2 * 19
     for row in same:
         if not row.undefined:
             assert row.value == 0.0

@@ -1,8 +1,11 @@
 """Simulated runs: reproducible, valid, and like what they are meant to be like."""
 
+import json
+
 import numpy as np
 import pytest
 
+from commands import demur
 from demur import GAD7, Curve, Measure, Scores, UserError, grade, read_run
 from demur.facts.columns import State
 from demur.facts.signals import SIGNALS
@@ -18,6 +21,23 @@ def test_a_simulated_run_is_a_valid_file_with_every_signal(tmp_path):
     for confidence in ("llm_evidence_count", "token_msp", "token_pe", "hybrid_consistency"):
         by_file = Curve.of(grade(items, loss="abs", confidence=confidence))
         assert Measure.of("aurc")(by_file) == Measure.of("aurc")(Curve.of(run.graded("abs", confidence)))
+
+
+def test_a_simulated_run_file_has_the_totals_the_model_and_the_split_of_a_real_one(tmp_path):
+    demur(tmp_path, "simulate", "runs", "--output", "run.json", "--seed", 1, "--failures", 1)
+    run = json.loads((tmp_path / "run.json").read_text())
+    assert [one["provenance"]["split"] for one in run["experiments"]] == ["dev", "dev"]
+    assert all(one["results"]["model"] for one in run["experiments"])
+    *people, failed = run["experiments"][1]["results"]["results"]
+    assert [*failed] == ["participant_id", "success", "error"]
+    for person in people:
+        true, given = [*person["ground_truth_items"].values()], [*person["predicted_items"].values()]
+        errors = [abs(a - b) for a, b in zip(true, given) if b is not None]
+        assert person["ground_truth_total"] == sum(true)
+        assert person["predicted_total"] == sum(score or 0 for score in given)
+        assert (person["available_items"], person["na_items"]) == (len(errors), given.count(None))
+        assert person["mae_available"] == (sum(errors) / len(errors) if errors else None)
+    assert any(person["na_items"] for person in people)
 
 
 def test_the_facts_of_a_simulated_run_are_those_of_its_file(tmp_path):

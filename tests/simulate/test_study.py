@@ -43,7 +43,7 @@ def with_intervals(monkeypatch, recommended, percentile):
     monkeypatch.setattr(study, "estimated", fixed)
 
 
-@pytest.mark.parametrize(("design", "numbers"), [("discrete", 13), ("independent", 15), ("phq8", 28)])
+@pytest.mark.parametrize(("design", "numbers"), [("discrete", 14), ("independent", 16), ("phq8", 30)])
 def test_what_holds_everything_covers_always_and_what_holds_nothing_never(monkeypatch, design, numbers):
     with_intervals(monkeypatch, EVERYTHING, NOTHING)
     tallies = [
@@ -211,6 +211,7 @@ naurc 0.1915 75.0% 75.0% 66.7% 3 25.0% 0.2249
 naugrc 0.05885 100.0% 75.0% 100.0% 3 25.0% 0.06564
 eaurc 0.07168 100.0% 100.0% 0 100.0% 0.1007
 eaugrc 0.01618 100.0% 75.0% 0 100.0% 0.02489
+risk 0.2321 100.0% 50.0% 100.0% 3 25.0% 0.1806
 aurc@0.3 0.05229 75.0% 75.0% 0 100.0% 0.08106
 aurc@0.5 0.09327 100.0% 100.0% 0 100.0% 0.1102
 augrc@0.3 0.008217 100.0% 75.0% 0 100.0% 0.011
@@ -224,6 +225,7 @@ risk@0.5 0.2196 100.0% 100.0% 0 2 100.0% 0.1801
 Δnaugrc 0.03163 100.0% 75.0% 0 100.0% 0.06194
 Δeaurc 0.03674 75.0% 75.0% 0 100.0% 0.1064
 Δeaugrc 0.01364 100.0% 100.0% 0 100.0% 0.03061
+Δrisk 0.04507 100.0% 75.0% 0 100.0% 0.1464
 Δaurc@0.3 0.01301 75.0% 50.0% 0 100.0% 0.08949
 Δaurc@0.5 0.02052 100.0% 75.0% 0 100.0% 0.1316
 Δaugrc@0.3 0.001963 75.0% 25.0% 0 100.0% 0.01031

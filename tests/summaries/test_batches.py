@@ -83,6 +83,7 @@ def _plain(rows):
 TOGETHER = {
     "ids that are numbers at first": lambda i, row: {**row, "user": i % 9 if i < 100 else f"u{i % 9}"},
     "a label after numbers": lambda i, row: {**row, "truth": "x" if i == 500 else 1, "prediction": i % 2},
+    "a text after decimals": lambda i, row: {**row, "truth": "x1"[i % 2], "prediction": "y" if i == 500 else "1.0"},
     "a column that turns up late": lambda i, row: row if i < 200 else {**row, "note": 1.5},
     "repeats that turn up late": lambda i, row: {**row, "item": f"q{i // 2}", "repeat": 1 if i < 200 else 1 + i % 2},
 }

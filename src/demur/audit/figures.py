@@ -24,6 +24,7 @@ _WORTH_SCALING = 1e-6
 _SIGMAS = 4.0  # of Monte-Carlo error that other draws may differ by
 _NORMAL_KURTOSIS = 3.0
 _FEW = 100
+_IT_IS = "it is "
 CUT_OFF = "cut off, not rounded"
 NO_CAUSE = "no known cause"
 
@@ -87,16 +88,22 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a figure differs: another convention in words, details such as its scale, and its value in our convention.
+    """Why a figure may differ: another convention in words, details such as its scale, and its value in ours.
 
-    >>> print(Explanation("the AURC of fd-shifts", of_tool=True, ours=0.12).also("given in percent"))
-    this is the AURC of fd-shifts, given in percent; in our convention it is 0.12
+    Words that begin with "it is" name another figure, as do those of a `tool`; all others say how the same figure was
+    computed. Digits may agree by chance, so neither is stated as a fact, and tools that agree too are `alternatives`.
+
+    >>> print(Explanation("it is the AURC of fd-shifts", "fd-shifts", ours=0.12).also("given in percent"))
+    would equal the AURC of fd-shifts, given in percent; in our convention it is 0.12
+    >>> print(Explanation("it is risk@0.6"), "·", Explanation("loss abs, not abs_norm"))
+    would equal risk@0.6 · would equal it, loss abs, not abs_norm
     """
 
     words: str = ""
-    of_tool: bool = False
+    tool: str = ""
     ours: float | None = None
     details: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
 
     def also(self, *details: str) -> Explanation:
         """The cause with more details."""
@@ -105,12 +112,18 @@ class Explanation:
     @property
     def convention(self) -> str:
         """The convention with its details."""
-        return ", ".join(filter(None, (self.words, *self.details)))
+        alternatives = (f"or {convention}" for convention in self.alternatives)
+        return ", ".join(filter(None, (self.words.removeprefix(_IT_IS), *self.details, *alternatives)))
 
     @property
     def kind(self) -> str:
         """The cause without the value in our convention, which is another for every figure."""
-        return f"this is {self.convention}" if self.of_tool else self.convention
+        return f"would equal {'' if self.words.startswith(_IT_IS) else 'it, '}{self.convention}"
+
+    @property
+    def shared(self) -> str:
+        """What several figures may have in common: the tool and the scale, or else the cause itself."""
+        return ", ".join((self.tool, *self.details)) if self.tool else self.kind
 
     def __str__(self) -> str:
         return self.kind if self.ours is None else f"{self.kind}; in our convention it is {self.ours:.6g}"
@@ -147,7 +160,8 @@ class Finding(Record):
     """The finding about one reported figure; `cause` says why it differs, or why it is not recognised.
 
     `key` is its name for a reader, `path` the names that lead to it in the file. Figures are counted by the `kind` of
-    cause.
+    cause. `fits` has what every cause that would give the figure shares with others, the stated one first, and
+    `explains` is how many of the figures that differ the stated cause would give.
     """
 
     key: str
@@ -158,13 +172,21 @@ class Finding(Record):
     cause: str | None = None
     path: tuple[str, ...] = ()
     kind: str | None = None
+    fits: tuple[str, ...] = ()
+    explains: int | None = None
+
+    def because(self, *causes: Explanation) -> Finding:
+        """The finding with the first of some causes stated; nothing is stated without any."""
+        if not causes:
+            return self
+        return replace(self, cause=str(causes[0]), kind=causes[0].kind, fits=tuple(cause.shared for cause in causes))
 
     def to_row(self) -> dict[str, Any]:
         """The cells of a table; the recomputed value is a number in all rows, and a range has two columns."""
         recomputed = None if self.recomputed is None else float(self.recomputed)
         low, high = self.band or (None, None)
         cells = {"key": self.key, "status": self.status, "reported": self.reported, "recomputed": recomputed}
-        return cells | {"low": low, "high": high, "cause": self.cause}
+        return cells | {"low": low, "high": high, "cause": self.cause, "explains": self.explains}
 
 
 def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -221,14 +243,13 @@ def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
         exactly = reported is None or expected.value is None or reported.agrees(expected.value, share=expected.share)
         return Finding(key, "match", text, expected.value, expected.band, None if exactly else expected.within or None)
     differs = Finding(key, "differs", text, expected.value, expected.band)
-    cause = None if reported is None else _cause(reported, expected)
-    return differs if cause is None else replace(differs, cause=str(cause), kind=cause.kind)
+    return differs if reported is None else differs.because(*_causes(reported, expected))
 
 
-def _cause(reported: Printed, expected: Expected) -> Explanation | None:
-    """The first known convention that gives the reported figure, on its own or another scale."""
+def _causes(reported: Printed, expected: Expected) -> list[Explanation]:
+    """The known conventions that give the reported figure, on its own or another scale, the likeliest first."""
     if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
-        return Explanation(CUT_OFF)
+        return [Explanation(CUT_OFF)]
     candidates = [(Explanation(), expected.value), *expected.otherwise.items()]
     scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
     plain = [(cause, value is not None and reported.agrees(value)) for cause, value in candidates[1:]]
@@ -239,20 +260,20 @@ def _cause(reported: Printed, expected: Expected) -> Explanation | None:
         for scale, factor in scales.items()
     ]
     if cause := _first(plain) or _first(scaled):
-        return cause
+        return [cause, *(other for other, agrees in (*plain, *scaled) if agrees)]
     cut = [(Explanation(scale), factor * (expected.value or 0)) for scale, factor in scales.items()]
     cut += [(cause, value) for cause, value in candidates if cause.ours is not None and value is not None]
-    return next((cause.also(CUT_OFF) for cause, value in cut if reported.cuts_off(value)), None)
+    return [cause.also(CUT_OFF) for cause, value in cut if reported.cuts_off(value)]
 
 
 def _first(causes: Sequence[tuple[Explanation, bool]]) -> Explanation | None:
     """The first cause that agrees; if it is a tool, also the next tools that agree, as few digits fit many."""
     rest = dropwhile(lambda each: not each[1], causes)
     cause, _ = next(rest, (None, False))
-    if cause is None or not cause.of_tool:
+    if cause is None or not cause.tool:
         return cause
-    tools = takewhile(lambda each: each[0].of_tool, rest)
-    return cause.also(*(f"or {tool.convention}" for tool, agrees in tools if agrees))
+    tools = takewhile(lambda each: each[0].tool, rest)
+    return replace(cause, alternatives=tuple(tool.convention for tool, agrees in tools if agrees))
 
 
 def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:

@@ -16,7 +16,7 @@ _RANGES = (
     "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding or "
     "sorting breaks (docs/audit.md)"
 )
-_OTHER_DATA = "most figures differ, and none for a known cause: they point to other data"
+_OTHER_DATA = "most figures differ, and no cause would explain two of them: they point to other data"
 _MANY = 3
 
 
@@ -26,7 +26,8 @@ def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES)
     If any figure is compared with a range, the last line explains ranges.
     """
     shown = [finding for finding in findings if finding.status in only]
-    cells = ((row.status, row.key, row.reported, _recomputed(row), _cause(row)) for row in shown)
+    differing = counted(findings)["differs"]
+    cells = ((row.status, row.key, row.reported, _recomputed(row), _with_count(row, differing)) for row in shown)
     rows = [tuple(map(harmless, row)) for row in cells]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
@@ -51,10 +52,10 @@ def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 def hint(findings: Sequence[Finding]) -> str | None:
-    """A hint for the reader where most figures differ without a known cause."""
-    causes, matching = by_cause(findings), counted(findings)["match"]
-    unexplained = causes.get(NO_CAUSE, 0)
-    return _OTHER_DATA if unexplained >= _MANY and unexplained > matching and len(causes) == 1 else None
+    """A hint for the reader where most figures differ and no cause would explain more than one."""
+    differing = [finding for finding in findings if finding.status == "differs"]
+    alone = all(finding.explains == 1 or _cause(finding) == NO_CAUSE for finding in differing)
+    return _OTHER_DATA if alone and len(differing) >= max(_MANY, counted(findings)["match"] + 1) else None
 
 
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
@@ -72,6 +73,7 @@ def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES)
                 "recomputed": finding.recomputed,
                 "band": None if finding.band is None else [end if math.isfinite(end) else None for end in finding.band],
                 "cause": _cause(finding) or None,
+                "explains": finding.explains,
             }
             for finding in findings
             if finding.status in only
@@ -93,6 +95,12 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 def _cause(finding: Finding) -> str:
     """Why a figure differs or is not recognised; empty if it matches."""
     return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
+
+
+def _with_count(finding: Finding, differing: int) -> str:
+    """The cause of a difference, and how many of the figures that differ it would explain."""
+    count = "" if finding.explains is None else f" (would explain {finding.explains} of {differing} that differ)"
+    return _cause(finding) + count
 
 
 def _recomputed(finding: Finding) -> str:

@@ -17,10 +17,12 @@ from demur.facts.frames import TableOf
 from demur.facts.items import Items
 from demur.facts.points import point_of
 from demur.facts.rankings import Rankings
+from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS
 from demur.inference.resample import Plan, Progress
+from demur.inference.uncertainty import POINT_ONLY
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
 from demur.results.groups import settings_of
@@ -68,7 +70,7 @@ def audited_runs(
     items = dict(zip(claimed.systems, runs, strict=True))
     settings = Settings(
         loss=study.loss.name,
-        confidence=",".join(study.confidences),
+        confidence=study.confidences,
         grid=study.coverages,
         area_coverage=study.area_coverage,
         level=study.requested.level if study.requested else None,
@@ -122,7 +124,8 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     used = study.settings
     for name in claimed.systems:
         if name not in rankings:
-            raise UserError(f"the data hold no system {shown(name)}: name its column, --system {name}=COLUMN")
+            way_out = f"name its column, --system {shown(name)}=COLUMN, or its file, --run {shown(name)}=FILE"
+            raise UserError(f"the data have no system {shown(name)}: {way_out}")
     settings = RetrievalSettings(
         depths=used.k,
         effective_k=used.effective_k,
@@ -167,12 +170,15 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
         if other is None:
             yield Finding(label(row.key), "differs", as_reported(row.value), cause="the data give no such number")
         else:
+            alone = row.no_interval == POINT_ONLY  # files of earlier versions have some numbers without an interval
             for name, finding in _compared(row, other, written, earlier):
-                if name == "value" or (row.key.minus is None, name) in filled:
+                if name == "value" or (not alone and (row.key.minus is None, name) in filled):
                     yield finding
+    named = {row.key.quantity for row in claimed}
     for row in written:
-        if claimed.get(row.key) is None:
-            yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
+        # An earlier version may not have had the quantity at all.
+        if claimed.get(row.key) is None and (not earlier or row.key.quantity in named):
+            yield Finding(label(row.key), "differs", "nothing", finite_float(row.value), cause="missing from the file")
     yield from _beside(claimed, written, earlier)
     recorded = claimed.study.convention.get(SIGNATURE)
     if recorded is not None and not earlier:
@@ -242,7 +248,7 @@ def _value_of_another(row: Estimate, claimed: float | None, recomputed: Estimate
         key=lambda key: sum(a == b for a, b in zip(key.to_json().values(), own, strict=True)),
         default=None,
     )
-    return None if closest is None else f"this is the value of {label(closest)}"
+    return None if closest is None else f"equals the value of {label(closest)}"
 
 
 def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Finding]:

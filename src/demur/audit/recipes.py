@@ -19,6 +19,7 @@ from demur.facts.groups import grouping_of
 from demur.facts.items import Items
 from demur.facts.rankings import Query
 from demur.inference.key import Group, Key
+from demur.quantities.losses import are_amounts
 from demur.quantities.registry import COMMON
 from demur.results.parts import Loss
 from demur.results.table import Results
@@ -71,8 +72,9 @@ def _item_recipes(claimed: Results, system: str, items: Items) -> Iterator[tuple
     names = [items.item_names[index] for index in items.item.tolist()]
     columns = zip(items.answer.tolist(), items.answered, strict=True)
     answers = [answer if answered else None for answer, answered in columns]
-    truths = items.truth.tolist() if items.has_scores else [None] * len(items)
-    units = zip(names, truths, answers, losses(items, claimed.selective.loss.name), strict=True)
+    loss = claimed.selective.loss.name
+    truths = items.truth.tolist() if are_amounts(items, loss) else [None] * len(items)
+    units = zip(names, truths, answers, losses(items, loss), strict=True)
     table = Rows(by_cluster(items, [*units]))
     for row in claimed.where(system=system, confidence="", minus=None):
         if row.key.group and row.key.group.name == "item":

@@ -19,7 +19,7 @@ import typer
 
 from demur import __version__
 from demur.cli.plain_values import Commands
-from demur.errors import UserError, harmless, literal
+from demur.errors import UserError, as_line, harmless, literal
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
@@ -67,6 +67,12 @@ def command_line() -> str:
     return " ".join(map(_quoted, [Path(sys.argv[0]).name, *sys.argv[1:]]))
 
 
+def _script() -> str:
+    """The path of the script that was started in place of `demur` itself; empty if none was."""
+    started = Path(sys.argv[0])
+    return sys.argv[0] if started.suffix == ".py" and started.name != "__main__.py" else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """The `Voice` of the command line: suggests commands to paste, and prints notes on standard error."""
@@ -76,7 +82,8 @@ class Spoken:
 
     def answer(self, words: Sequence[str]) -> str:
         """The command as typed with these words added, ready to paste."""
-        return " ".join(map(_quoted, ["demur", *sys.argv[1:], *words]))
+        script = _script()
+        return " ".join(map(_quoted, [*(["python", script] if script else ["demur"]), *sys.argv[1:], *words]))
 
     def tell(self, notes: Sequence[str]) -> None:
         """Print which defaults were inferred from the data."""
@@ -172,7 +179,7 @@ class Delivery:
 
                 print_report(words)
             else:
-                typer.echo(words)
+                tell(words)
             for path in written:
                 typer.echo(f"wrote {printed_path(path)}")
 
@@ -212,6 +219,13 @@ def print_json(text: str) -> None:
     typer.echo(text, nl=False)
 
 
+def tell(text: str, *, nl: bool = True) -> None:
+    """Print text in which texts of files may be: control and bidirectional characters are escaped."""
+    from demur.drawing.labels import inert
+
+    typer.echo("\n".join(map(inert, text.split("\n"))), nl=nl)
+
+
 def printed_path(path: Path) -> str:
     """A path with its control characters escaped."""
     from demur.files.strict_json import shown_path
@@ -237,7 +251,8 @@ def run(words: Sequence[str]) -> int:
     """Run a command and return its exit code; a user's mistake is one line and 2."""
     _prepare_streams()
     try:
-        code: int | None = app([*words], standalone_mode=False)
+        # A script has chosen its command: in the usage, its name followed by the command would be wrong.
+        code: int | None = app([*words], prog_name="demur" if _script() else None, standalone_mode=False)
     except UserError as error:
         message = str(error)
     except typer.TyperException as error:
@@ -277,5 +292,5 @@ def _usage(error: typer.TyperException) -> str:
     from demur.files.strict_reading import one_line
 
     if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError) and error.param:
-        return f"{error.param.opts[0]}: {one_line(error.__cause__)}"
-    return harmless(error.format_message().strip())
+        return as_line(f"{error.param.opts[0]}: {one_line(error.__cause__)}")
+    return as_line(error.format_message().strip())

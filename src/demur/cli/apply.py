@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DECIDE, app, fitted, named, printed_path
+from demur.cli.app import DECIDE, app, fitted, named, printed_path, tell
 from demur.errors import UserError, located
 
 _ALARM = 3
@@ -34,8 +34,14 @@ def apply(
         int | None, typer.Option(help="With --check, the units a cluster has at most, if the rule does not say.")
     ] = None,
     score_range: options.ScoreRange = None,
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="An empty loss or score means no label yet, not an abstention.")
+    ] = False,
 ) -> None:
     """Accept or decline every row of a table by a rule; with --check, say whether the rule still holds.
+
+    A row without a confidence is declined. An empty loss is an abstention, as in demur evaluate, unless a column
+    abstained or --unlabelled says otherwise; where that is not clear, the command asks.
 
     A check reads the whole file, which must hold every row since the rule came into use, and may be repeated at any
     time. The exit code is 3 if it raises an alarm.
@@ -65,9 +71,9 @@ def apply(
         if fingerprint(read_bytes(calibration)) not in known:
             raise UserError(f"{calibration}: is not the calibration that {rule} was made with")
     scores = (0.0, 1.0) if score_range is None else parsed(score_range)
-    reading = Reading(named(column, "--column"), fitted(calibration), scores)
+    reading = Reading(named(column, "--column"), fitted(calibration), scores, unlabelled)
     outcome = applied(loaded, table, output, reading=reading, watch=watch, inputs=[rule])
-    typer.echo(str(outcome))
+    tell(str(outcome))
     if output is not None:
         typer.echo(f"wrote {printed_path(output)}")
     if outcome.watched is not None and outcome.watched.raised:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli import options
-from demur.cli.app import DECIDE, Spoken, app, command_line, fitted, print_json, printed_path
-from demur.errors import UserError, literal, located, registered, shown
+from demur.cli.app import DECIDE, Spoken, app, command_line, fitted, print_json, printed_path, tell
+from demur.errors import UserError, literal, located, shown
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from demur.evaluation.guessing import Settled
     from demur.facts.items import Items
     from demur.quantities.graded import Graded
+
+
+_UNCERTIFIED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,19 +57,22 @@ class _Fixed:
         Path | None, typer.Option(help="Data of other people, to find the first threshold to certify on.")
     ] = None
     split: Annotated[bool, typer.Option("--split", help="Tune on half of the clusters, certify on the rest.")] = False
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Write a rule even if nothing is certified: it declines everything.")
+    ] = False
 
     def check(self, targets: _Targets) -> None:
         """Check the options before a large file is read."""
-        from demur.decide.certifiers import CERTIFIERS
+        from demur.decide.certifying import limit_of
         from demur.decide.targets import DecisionTarget
 
         DecisionTarget.of(**asdict(targets))
         if self.certify is not None:
-            registered("certification method", self.certify, CERTIFIERS)
             if targets.coverage or targets.abstention_cost:
                 raise UserError("only a limit can be guaranteed: give --risk or --errors-per-100 with --certify")
+            limit_of(self.certify, targets.risk, targets.errors_per_100)
             return
-        for option in options.typed(self, ("grid", "delta", "tune", "split")):
+        for option in options.typed(self, ("grid", "delta", "tune", "split", "allow_empty")):
             raise UserError(f"{option} goes with --certify METHOD, which is missing")
 
     def rule(self, graded: Graded, targets: _Targets, tune: Graded | None, origin: Any) -> Rule:
@@ -96,7 +102,7 @@ def choose(
     file: Annotated[Path, typer.Argument(help="A run file, a long table or a summary.")],
     *,
     confidence: Annotated[
-        str, typer.Option(help="What ranks the answers: a variant, or a signal by name; the one signal of a table.")
+        str, typer.Option(help="What ranks the answers: a variant or signal by name; the only confidence of a table.")
     ] = "default",
     seed: Annotated[
         int | None, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more. Required.")
@@ -112,6 +118,8 @@ def choose(
     created_at: options.CreatedAt = None,
 ) -> None:
     """Choose the threshold that meets one target, and say how it does on participants it has not seen.
+
+    If nothing is certified, the exit code is 4, and no rule is written, as it would decline everything.
 
     Example: demur choose scores.csv --confidence sure --risk 0.1 --seed 7
 
@@ -131,7 +139,12 @@ def choose(
     origin = {"seed": seed, "created_at": created_at, "command": command_line()}
     rule = fixed.rule(graded, targets, tune, origin)
     rule = rule.read_beside([path for path in (reading.instrument, calibration) if path and Path(path).is_file()])
-    _deliver(rule, output, [file, reading.instrument], as_json=as_json)
+    target = output if fixed.allow_empty or not rule.is_uncertified else None
+    _deliver(rule, target, [file, reading.instrument], as_json=as_json)
+    if rule.is_uncertified:
+        if output and not target:
+            typer.echo("wrote no rule, as it would decline everything (--allow-empty writes it)", err=as_json)
+        raise typer.Exit(_UNCERTIFIED)
 
 
 def _graded(
@@ -147,7 +160,7 @@ def _graded(
     with located(path):
         if settled.confidence == "default":
             raise UserError(f"say what ranks the answers, --confidence NAME; {can_serve(items, ())}")
-        scores = confidence_of(items, settled.confidence, calibration)
+        scores = confidence_of(items, str(settled.confidence), calibration)
         if calibration is not None and scores.calibration is None:
             raise UserError(f"the confidence {shown(settled.confidence)} has no use for a calibration: leave it out")
         lower = turned or settled.confidence in items.lower_is_surer
@@ -156,10 +169,10 @@ def _graded(
 
 def _deliver(rule: Rule, output: Path | None, inputs: list[str | Path], *, as_json: bool) -> None:
     """Write the rule if a file is named, and print it."""
-    written = rule.save(output, inputs=inputs) if output else None
+    written = rule.save(output, inputs=inputs, allow_empty=True) if output else None
     if as_json:
         print_json(rule.text)
         return
-    typer.echo(str(rule))
+    tell(str(rule))
     if written:
         typer.echo(f"wrote {printed_path(written)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, app, fitted
+from demur.cli.app import DATA, app, fitted, tell
 from demur.errors import UserError, harmless, shown
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def fields(
         for name in (*options.typed(reading), *(["--calibration"] if calibration else [])):
             raise UserError(f"{name} does not apply to {import_hint(tool, file)}")
         _show(file, _of_log(tool, file), examples=shown_values)
-        typer.echo(import_hint(tool, file))
+        tell(import_hint(tool, file))
         return
     profile = _of_table(file)
     if profile is not None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, app, named, printed_path
+from demur.cli.app import DATA, app, named, printed_path, tell
 from demur.cli.plain_values import Commands
 
 imports = Commands(help="Convert a log of another tool into a file of units.", no_args_is_help=True)
@@ -57,7 +57,7 @@ class LogOptions:
             choices=choices,
         )
         for line in import_units(tool, logs, output, chosen).report():
-            typer.echo(line)
+            tell(line)
         typer.echo(f"wrote {printed_path(output)}")
 
 
@@ -75,7 +75,7 @@ def inspect_log(
     log: LogOptions,
     max_member: Annotated[str, typer.Option(help="The largest member of an archive that is unpacked.")] = "512M",
 ) -> None:
-    """Import a log of Inspect AI. A score of N, and one that is NaN, is an abstention.
+    """Import a log of Inspect AI. A score of N, and one that is NaN, is an abstention, unless its grader failed.
 
     Example: demur import inspect capitals.eval -o units.jsonl --scorer exact --cluster metadata.document
     """

@@ -92,6 +92,11 @@ Forced = Annotated[
     list[str] | None,
     typer.Option(help="A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE."),
 ]
+Qrels = Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")]
+TrecRuns = Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; repeatable.")]
+SplitTopics = Annotated[
+    str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
+]
 WorkerNames = Annotated[
     str | None,
     typer.Option(

@@ -14,7 +14,7 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import DATA, app, listed, printed_path
-from demur.errors import UserError, harmless, literal
+from demur.errors import UserError, harmless, literal, without_extra
 
 if TYPE_CHECKING:
     from demur.produce.config import ProduceSettings
@@ -128,7 +128,7 @@ def produce(
         return
     prices, kind = Prices(price_in, price_out), "none" if quiet else _progress(progress)
     production = ProduceOptions(names, limit, include_text, retry_failed, prices, output, kind, _Teller(quiet=quiet))
-    _finish(_produced(inputs, base, run_folder, production), quiet=quiet)
+    _finish(_produced(inputs, run_folder, production), quiet=quiet)
 
 
 def _check_options(typed: set[str]) -> None:
@@ -175,7 +175,7 @@ def _needs_httpx() -> None:
     except ModuleNotFoundError as error:
         if error.name != "httpx":
             raise
-        raise UserError("demur produce needs httpx: pip install 'demur[produce]'") from None
+        raise without_extra("demur produce needs httpx", "produce") from None
 
 
 def _demonstrate(folder: Path | None) -> None:
@@ -203,7 +203,7 @@ def _probe(settings: ProduceSettings) -> None:
     typer.echo(json_text(capabilities), nl=False)
 
 
-def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
+def _produced(inputs: Inputs, folder: Path | None, options: Any) -> ProduceOutcome:
     from demur.produce.failures import EndpointError
     from demur.produce.folder import run_identity
     from demur.produce.producing import Production
@@ -211,7 +211,7 @@ def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> 
     if folder is None:
         folder = _RUNS / f"produce-{run_identity(inputs)[0][:8]}"
     try:
-        return Production(inputs, folder, base, options).produce()
+        return Production(inputs, folder, options).produce()
     except EndpointError as error:
         _endpoint_failed(error)
 

@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
+class RankingFiles:
     """The input files: a per-query file, or TREC files."""
 
     data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .tsv, .jsonl, .ndjson or .parquet.")] = None
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None
-    run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; repeatable.")] = None
-    split_topics: Annotated[
-        str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
-    ] = None
+    qrels: options.Qrels = None
+    run: options.TrecRuns = None
+    split_topics: options.SplitTopics = None
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; repeatable.")
     ] = None
@@ -56,8 +54,12 @@ class _Files:
             if self.data is not None:
                 named_as = {"systems": named(self.system, "--system"), "columns": named(self.column, "--column")}
                 return read_queries(self.data, **named_as, progress=advance)
-            runs = [*map(_named_run, self.run or ())]
-            return read_trec(self.qrels or "", runs, split_topics=self.split_topics, progress=advance)
+            return read_trec(self.qrels or "", self.runs, split_topics=self.split_topics, progress=advance)
+
+    @property
+    def runs(self) -> list[tuple[str | None, str]]:
+        """The TREC runs, with their names if they have any."""
+        return [*map(_named_run, self.run or ())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,7 @@ class _ChosenNumbers:
 @options.unfolded
 def retrieval(
     *,
-    files: _Files,
+    files: RankingFiles,
     numbers: _ChosenNumbers,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
@@ -188,6 +190,6 @@ def _named_run(run: str) -> tuple[str | None, str]:
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
 
 
-def _check_mixture(block: _Files | _ChosenNumbers, names: Sequence[str], instead: str) -> None:
+def _check_mixture(block: RankingFiles | _ChosenNumbers, names: Sequence[str], instead: str) -> None:
     for option in options.typed(block, names):
         raise UserError(f"{option} does not go with {instead}")

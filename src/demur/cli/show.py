@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import SHOW, app, listed, printed_path
+from demur.cli.app import SHOW, app, listed, printed_path, tell
 from demur.errors import located
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def report(
     """
     from demur.decide.rule import load_rule
     from demur.report.html import report_html
-    from demur.results.load import load_any
+    from demur.results.load import coherent, load_any
 
     content, sha256 = load_any(artifact)
     chosen = None if rule is None else load_rule(rule)
-    with located(rule or artifact):
+    with located(rule or artifact), coherent():
         page = report_html(content, sha256=sha256, rule=chosen)
     path = output or artifact.with_suffix(".html")
     _write(path, page, content, artifact, *([rule] if rule else []))
@@ -53,7 +53,10 @@ def report(
 @app.command(rich_help_panel=SHOW)
 def table(
     results: ResultFile,
-    form: Annotated[str, typer.Option("--format", help="latex, markdown, csv, or sentence for the text of a paper.")],
+    form: Annotated[
+        str,
+        typer.Option("--format", help="latex, markdown, csv, sentence for the text of a paper, or json-003."),
+    ],
     rows: Annotated[
         str | None,
         typer.Option(help="Quantities separated by commas, as cmax,augrc@C_common,risk@0.5; or leaderboard."),
@@ -68,20 +71,26 @@ def table(
 ) -> None:
     """Print results as a table: for LaTeX, for Markdown, or as CSV with one row per number; or as sentences.
 
+    json-003 is a block of JSON with the members metrics (aurc, augrc, their optima and excesses) and interpretation.
+
     Example: demur table metrics.json --format latex --output table.tex
 
     Example: demur table metrics.json --format markdown --rows cmax,augrc@C_common --digits 3
 
     Example: demur table metrics.json --format sentence
+
+    Example: demur table metrics.json --format json-003 --confidence llm
     """
     from demur.report.table_rows import Layout
     from demur.report.tables import table_text
+    from demur.results.load import coherent
 
     layout = Layout(() if rows is None else tuple(listed(rows)), digits)
     loaded = _of_answers(results)
-    text = table_text(loaded.narrowed(confidence), form, layout)
+    with coherent(results):
+        text = table_text(loaded.narrowed(confidence), form, layout)
     if output is None:
-        typer.echo(text, nl=False)
+        tell(text, nl=False)
     else:
         _write(output, text, loaded, results)
 
@@ -102,10 +111,13 @@ def figure(
     """
     from demur.files.write import check_target
     from demur.report.figure import figure_bytes, width_mm
+    from demur.results.load import coherent
 
     check_target(output, [results])
     loaded = _of_answers(results)
-    drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
+    width_in_mm = width_mm(width)
+    with coherent(results):
+        drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_in_mm)
     _write(output, drawn, loaded, results)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MORE, TRUST, Spoken, app, named, printed_path, progress_bar
+from demur.cli.app import DATA, MORE, TRUST, Spoken, app, named, printed_path, progress_bar, tell
 from demur.cli.plain_values import Commands
 from demur.errors import UserError, located, shown, unknown
 from demur.facts.instruments import BY_ITEMS
@@ -135,7 +135,7 @@ def participants(
     from demur.audit.own import is_own
     from demur.evaluation.answering import evaluate_data
     from demur.files.strict_json import decode, loads, read_bytes
-    from demur.results.load import results_of
+    from demur.results.load import coherent, results_of
     from demur.simulate.planning import plan_text
 
     data = read_bytes(like[0]) if len(like) == 1 and like[0].lower().endswith(".json") else b"null"
@@ -153,7 +153,9 @@ def participants(
     else:  # a pilot needs no resamples
         request |= {"confidence": confidence, "columns": named(column, "--column"), "resamples": 0}
         pilot = evaluate_data(like, request, Spoken())
-    typer.echo(plan_text(pilot, difference, power))
+    with coherent(like[0]):
+        text = plan_text(pilot, difference, power)
+    tell(text)
 
 
 def _check_options(design: str, shape: Json, reading: options.ReadingOptions, like: Path | None) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, Spoken, app, printed_path, progress_bar
+from demur.cli.app import DATA, Spoken, app, printed_path, progress_bar, tell
 from demur.errors import UserError, literal
 
 
@@ -24,7 +24,7 @@ def summarize(
     *,
     reading: options.ReadingOptions,
     confidence: Annotated[
-        str, typer.Option(help="What is to rank the answers: names of variants or signals; the one signal of a table.")
+        str, typer.Option(help="What is to rank the answers: variants or signals; the only confidence of a table.")
     ] = "default",
     group: options.GroupNames = None,
     probability: options.Probability = None,
@@ -80,8 +80,8 @@ def summarize(
     )
     voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=part_reading.lower_is_surer)
     understood = settled([files[0]], given, confidence, voice, seedless=False)
-    confidence, columns = understood.confidence, understood.columns[0]
-    part_reading = replace(part_reading, confidence=confidence, columns=columns, loss=understood.loss)
+    columns, names = understood.columns[0], understood.confidence
+    part_reading = replace(part_reading, confidence=names, columns=columns, loss=understood.loss)
     with progress_bar("reading") as advance, understood.explaining(), Workers(workers or 1) as pool:
         summary = summarized(files, part_reading, pool, advance)
     if secret is not None:
@@ -90,7 +90,7 @@ def summarize(
     write_whole(output, content(summary), inputs=[*files, *([salt] if salt else [])])
     if not quiet:
         counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
-        typer.echo(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
+        tell(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
 
 
 def _secret(site: str | None, salt: Path | None) -> bytes | None:

@@ -1,6 +1,6 @@
 """The calibration file: a fitted calibrator, the run and the target it was fitted on, and its validation."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
@@ -38,7 +38,9 @@ _OTHER_NAMES = {
     "x": ("x_thresholds", "X_thresholds_"),
     "y": ("y_thresholds", "y_thresholds_"),
 }
+_LINKS = {"sigmoid": "logit", "logistic": "logit", "linear": "identity"}
 _INSIDE = ("model", "parameters", "params", "calibrator")
+_ABOUT_THE_RUN = ("training", "training_metadata", "fitted_on", "provenance", "metadata")
 _SCALARS = ("temperature", "intercept")
 
 
@@ -120,7 +122,8 @@ class AnyCalibration(CheckedPart):
             yield "the features and those of the model do not match"
         if inputs > 1 and (self.variant is not None or not method.several_inputs):
             yield f"{inputs} features, expected one for {self.variant or self.method}"
-        check_target(method, TARGETS[self.target])
+        if self.tool is not None or self.method != "isotonic":  # other scripts fit isotonic regression to losses too
+            check_target(method, TARGETS[self.target])
 
     @property
     def input_paths(self) -> list[str]:
@@ -217,11 +220,13 @@ def _is_own(content: Any) -> bool:
 
 def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
     """A calibration of another script; besides the model, only the run it was fitted on is read."""
-    method = calibration_method(content["method"])
-    model = method.calibrator.from_json(_parameters(method.calibrator, content))
+    method, parts = calibration_method(content["method"]), _parts(content)
+    if method.calibrator is CALIBRATORS["logistic"].calibrator and "identity" in _given("link", parts):
+        method = CALIBRATORS["linear"]  # a script that fits losses linearly keeps the name of the method asked for
+    model = method.calibrator.from_json(_parameters(method.calibrator, parts))
     if model.features is None:
         raise UserError(f"features is missing: the names of the signals that {method.name} was fitted on")
-    sources = [content, *(content.get(name) for name in ("training", "provenance", "metadata"))]
+    sources = [content, *(content.get(name) for name in _ABOUT_THE_RUN)]
     members = {name: value for source in sources if isinstance(source, dict) for name, value in source.items()}
     run = {name: members.get(name) for name in FittedOn.model_fields}
     unknown = dict.fromkeys(("created_at", "tool", "variant"))
@@ -230,19 +235,22 @@ def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
     return AnyCalibration.parsed(unknown | members | {"training": run})
 
 
-def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that another script wrote, under any of their usual names, at the top level or in an object.
+def _parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The objects that may contain parameters: the whole, those of a model, and their scalers."""
+    parts = [content, *(content[name] for name in _INSIDE if isinstance(content.get(name), dict))]
+    return parts + [part["scaler"] for part in parts if isinstance(part.get("scaler"), dict)]
+
+
+def _parameters(calibrator: type[Calibrator], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The parameters that another script wrote, under any of their usual names.
 
     A temperature is that of the verbalized confidence, unless the file names another feature.
     """
-    parts = [content, *(content[name] for name in _INSIDE if isinstance(content.get(name), dict))]
-    parts += [part["scaler"] for part in parts if isinstance(part.get("scaler"), dict)]
     parameters = {field.name: field.default for field in fields(calibrator) if field.name in ("link", "features")}
     if calibrator.takes_probabilities:
         parameters["features"] = ["verbalized_confidence"]
     for name in (field.name for field in fields(calibrator)):
-        names = (name, *_OTHER_NAMES.get(name, ()))
-        given = [_unwrapped(name, part[other]) for part in parts for other in names if other in part]
+        given = _given(name, parts)
         if any(value != given[0] for value in given):
             raise UserError(f"{name} appears twice, with different values")
         if given:
@@ -250,7 +258,15 @@ def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dic
     return parameters
 
 
+def _given(name: str, parts: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The values of a parameter, once for each of its names that a part has."""
+    names = (name, *_OTHER_NAMES.get(name, ()))
+    return [_unwrapped(name, part[other]) for part in parts for other in names if other in part]
+
+
 def _unwrapped(name: str, value: Any) -> Any:
-    """A parameter without the list that scikit-learn puts around one intercept or one row of coefficients."""
+    """A link by our name; a parameter without the list that scikit-learn puts around an intercept or coefficients."""
+    if name == "link" and isinstance(value, str):
+        return _LINKS.get(value, value)
     wrapped = isinstance(value, list) and len(value) == 1 and (name in _SCALARS or isinstance(value[0], list))
     return value[0] if wrapped else value

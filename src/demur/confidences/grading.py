@@ -13,17 +13,19 @@ from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import Confidence
 from demur.errors import UserError, check_kind, literal, unknown
 from demur.facts.coded import Coded
+from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, check_lengths, is_null, plain_values
-from demur.facts.frames import columns_of
+from demur.facts.frames import columns_of, library_of
 from demur.facts.ids import checked_ids
 from demur.facts.instruments import Instrument
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items
+from demur.facts.labels import Spelling
 from demur.facts.losses import Losses
 from demur.quantities import Measure, Scores
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Clusters, Graded
-from demur.quantities.losses import LOSSES, LossFunction, loss_of
+from demur.quantities.losses import LOSSES, LossFunction, loss_of, needs_number, unnamed_loss
 from demur.quantities.losses import loss as loss_named
 from demur.types import Flags
 
@@ -36,9 +38,9 @@ Values = list[Any] | NDArray[Any]
 def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
     """The loss and the confidence of every answered unit of a run.
 
-    The default loss is `given` for a table of losses, and otherwise `abs_norm`. The confidence is the name of a variant
-    or of a signal, a `Confidence`, or a column of one number per unit in the order of the items. Calibrated variants
-    need the `calibration`.
+    The default loss is `given` for a table of losses, `abs_norm` with an instrument, and `zero_one` of texts, or of 0
+    and 1; of other numbers it must be named. The confidence is the name of a variant or of a signal, a `Confidence`, or
+    a column of one number per unit in the order of the items. Calibrated variants need the `calibration`.
     """
     check_kind("grade", items, Items, "read_items(path) or read_table(frame) makes it; columns are for grade_units")
     name, answered = loss_of(items, loss), items.answered
@@ -65,6 +67,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
         items=items,
         made_of=made_of,
         count=None if items.count is None else stored(items.count[answered]),
+        library=items.source.library if items.source else "",
         clusters=Clusters(ids=items.cluster_ids, units=items.cluster_sizes(), of_answer=items.cluster[answered]),
     )
 
@@ -90,7 +93,8 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
 ) -> Graded:
     """Units given as columns of equal length, with their losses and confidences.
 
-    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (by default `abs`).
+    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss. It may be left out
+    with an instrument (`abs`) and where all truths and predictions are 0 or 1 (`zero_one`).
     None or NaN as a loss or a prediction is an abstention, and its confidence is ignored. `clusters` has the sampled
     unit that each row belongs to, for example a participant's id; without it every unit is a cluster of its own. With
     `data`, a frame or a dict of columns, columns may be given by name. An `instrument` bounds the scores, and a
@@ -98,7 +102,8 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
 
     With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
 
-    >>> units = grade_units([2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None], clusters=["a", "a", "b", "b"])
+    >>> answers = {"truth": [2, 1, 1, 0], "prediction": [2, 3, 1, None], "loss": "abs"}
+    >>> units = grade_units([2, 2, 1, 0], **answers, clusters=["a", "a", "b", "b"])
     >>> units.answered, units.clusters.ids
     (3, ('a', 'b'))
     """
@@ -106,30 +111,29 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
         if any(given is not None for given in (truth, prediction, clusters, instrument)):
             raise UserError("items bring their own truth, predictions, clusters and instrument: leave those out")
         return grade(data, loss=loss_of(data, loss, usual="abs"), confidence=confidence)
-    column = _column_finder(data)
+    column, frame = _column_finder(data), {"library": library_of(data, confidence, loss, truth, prediction)}
     _check_same_index(confidence, loss, truth, prediction, clusters)
     ids = None if clusters is None else checked_ids(column(clusters), "cluster")
     if truth is None and prediction is None:
         if loss is None or (isinstance(loss, str) and data is None):
-            raise UserError("give a column of losses, or truth and prediction (and, if not abs, the name of a loss)")
+            raise UserError("give a column of losses, or truth and prediction and the name of a loss")
         if instrument is not None:
             raise UserError("an instrument bounds truth and prediction; a column of losses has no use for it")
-        return _graded(_given_losses(column(loss)), column(confidence), ids, {"loss_name": "as given"})
+        return _graded(_given_losses(column(loss)), column(confidence), ids, {"loss_name": "as given", **frame})
     if truth is None or prediction is None:
         raise UserError("truth and prediction come together; or give a column of losses alone")
     if loss is not None and not isinstance(loss, str):
         raise UserError(f"with truth and prediction, loss is a name: one of {', '.join(LOSSES)}")
-    chosen = loss_named("abs" if loss is None else loss)
     bounds = None if instrument is None else instrument_of(instrument)
-    losses = _losses(column(truth), column(prediction), chosen, bounds)
+    chosen, losses = _losses(column(truth), column(prediction), loss, bounds)
     facts = {"divisor": chosen.divisor(bounds), "loss_name": chosen.name, "largest_loss": chosen.largest(bounds)}
-    return _graded(losses, column(confidence), ids, facts)
+    return _graded(losses, column(confidence), ids, facts | frame)
 
 
 def risk_coverage(confidence: Any, **columns: Any) -> Curve:
     """The risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
 
-    >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
+    >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None], loss="abs")
     Curve(2 operating points, 4 units, 3 answered, Cmax 0.75)
     """
     return Curve.of(grade_units(confidence, **columns))
@@ -179,12 +183,18 @@ def _given_losses(values: Values) -> Column:
     return losses
 
 
-def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instrument | None) -> Column:
-    """The numerators of the loss; null or NaN where there is no prediction."""
+def _losses(
+    truth: Values, prediction: Values, name: str | None, bounds: Instrument | None
+) -> tuple[LossFunction, Column]:
+    """The loss, and its numerators; null or NaN where there is no prediction."""
     check_lengths({"truth": truth, "prediction": prediction})
     right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
-    if loss.of_labels and bounds is None and (right.other is not None or answer.other is not None):
-        right, answer = _label_numbers(list(truth), list(prediction))
+    named = None if name is None else loss_named(name)
+    if bounds is None and (right.other is not None or answer.other is not None):
+        flags = all((column.is_flag() | column.abstains()).all() for column in (right, answer))
+        if named.of_labels if named else flags:
+            right, answer = _label_numbers(list(truth), list(prediction))
+        _refuse_texts(right, answer, name)
     expected = bounds.score if bounds else "a finite number"
 
     def good(column: Column) -> Flags:
@@ -193,8 +203,16 @@ def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instr
     right.refuse(~good(right), "truth", expected, _unit)
     wrong = ~(good(answer) | answer.abstains())
     answer.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
-    numerators = np.where(answer.abstains(), np.nan, loss.numerators(right.values, answer.values))
-    return Column(numerators, answer.state)
+    usual = named or loss_named("abs" if bounds else unnamed_loss(right.values, answer.values[~answer.abstains()]))
+    numerators = np.where(answer.abstains(), np.nan, usual.numerators(right.values, answer.values))
+    return usual, Column(numerators, answer.state)
+
+
+def _refuse_texts(truth: Column, prediction: Column, loss: str | None) -> None:
+    """Refuse labels that are texts for a loss that needs numbers, or where no loss is named."""
+    for column in (truth, prediction):
+        for unit in np.flatnonzero(column.is_other(lambda value: isinstance(value, str)))[:1].tolist():
+            raise needs_number(_unit(unit), str(column.cell(unit)), loss)
 
 
 def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
@@ -203,12 +221,14 @@ def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Col
     if len(kinds := {type(label) for label in labels}) > 1:
         named = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise UserError(f"labels are of different types ({named}): 1 and '1' would never be equal")
+    columns = Codes.of(truth), Codes.of(prediction)
+    texts = Spelling.of(*columns).texts(*columns)
     try:
-        number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
+        number = {label: index for index, label in enumerate(dict.fromkeys(label for own in texts for label in own))}
     except TypeError:
         raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
-    columns = ([label if is_null(label) else number[label] for label in own] for own in (truth, prediction))
-    right, answer = map(Column.of, columns)
+    numbers = ([label if is_null(label) else number[label] for label in own] for own in texts)
+    right, answer = map(Column.of, numbers)
     return right, answer
 
 

@@ -15,14 +15,17 @@ import numpy as np
 from demur.confidences.features import CalibratorFeatureExtractor, Features, Need, first_problem
 from demur.confidences.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
 from demur.errors import UserError, literal, shown, unknown
+from demur.facts.column_names import Likeness, confidence_likeness
+from demur.facts.columns import State
 from demur.facts.items import Items
 from demur.facts.paths import SignalColumns
-from demur.facts.signals import SIGNALS
-from demur.types import Floats
+from demur.facts.signals import SIGNALS, listed_names
+from demur.types import Flags, Floats
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
 
+Names = str | Sequence[str]
 DEFAULT = ("llm", "total_evidence")
 _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
     "average": lambda first, second: (first + second) / 2,
@@ -109,6 +112,25 @@ def confidence(items: Items, name: str, calibration: AnyCalibration | None = Non
     return replace(result, values=np.round(result.values, DECIMALS)) if source.composite else result
 
 
+def unrated(items: Items, name: str, calibration: AnyCalibration | None = None) -> Flags:
+    """Which units have a null or NaN in a signal that the confidence needs; a null that has a meaning is none."""
+    lacking = np.zeros(len(items), dtype=bool)
+    for need in _needs(_source(name, calibration, items)):
+        if (column := items.signals.get(need.signal)) is not None:
+            lacking |= column.abstains() & (~column.is_(State.NULL) if need.null is not None else True)
+    return lacking
+
+
+def _needs(source: Maker) -> Sequence[Need]:
+    if isinstance(source, _Secondary):
+        return [need for part in source.parts for need in _needs(part)]
+    if isinstance(source, Variant):
+        return source.needs
+    if source.calibration.variant is not None:
+        return _needs(_source(source.calibration.variant, None))
+    return CalibratorFeatureExtractor(source.calibration.features or ()).needs
+
+
 def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
     """The inputs of a calibrator, columns of the answered units: its features, or its variant."""
     if variant is None:
@@ -130,11 +152,15 @@ def usual_signals() -> frozenset[str]:
 
 
 def only_signal(items: Items) -> str | None:
-    """The only signal that is a number for every answer, if the run cannot serve the default confidences."""
+    """The only signal that is named like a confidence and is a number for every answer.
+
+    None if the run can serve the default confidences.
+    """
     if all(_source(name, None).problem(items) is None for name in DEFAULT):
         return None
     numeric = [name for name, column in items.signals.items() if column.usable()[items.answered].all()]
-    return numeric[0] if len(numeric) == 1 else None
+    named = confidence_likeness(numeric)
+    return next(iter(named)) if [*named.values()] == [Likeness.CLEAR] else None
 
 
 def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str, str | None]:
@@ -149,37 +175,31 @@ def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str,
 
 
 def chosen(
-    items: Items, names: str, calibration: AnyCalibration | None = None
+    items: Items, names: Names, calibration: AnyCalibration | None = None
 ) -> tuple[dict[str, Confidence], dict[str, str]]:
-    """The confidences in a list of names separated by commas, and the reasons for those that `all` leaves out.
+    """The confidences of these names, and the reasons for those that `all` leaves out.
 
-    `default` is `llm,total_evidence`; `all` is every variant that the run, and the calibration if there is one, serve.
-    The name of a signal that contains commas is not split.
+    Names come as a list, or as a text with commas between them. `default` is `llm,total_evidence`; `all` is every
+    variant that the run, and the calibration if there is one, serve.
     """
     if names == "all":
         reasons = served(items, calibration)
         able = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
         return able, {name: reason for name, reason in reasons.items() if reason is not None}
-    parts = (names,) if names in items.signals else tuple(part.strip() for part in names.split(","))
-    listed = DEFAULT if names == "default" else parts
-    if "" in listed:
+    listed = DEFAULT if names == "default" else listed_names(names, items.signals)
+    if "" in listed or not listed:
         raise UserError(f"confidence {literal(names)}, expected names separated by commas")
     if len(set(listed)) < len(listed):
         raise UserError(f"confidence {shown(names)}: the same name appears twice")
     return {name: confidence(items, name, calibration) for name in listed}, {}
 
 
-def signals_for(items: Items, names: str) -> list[str]:
+def signals_for(items: Items, names: Names) -> list[str]:
     """The signals of a run that the confidences `names`, as in `chosen`, are computed from, except calibrated ones."""
     sources = (_source(name, None, items) for name in chosen(items, names)[0])
-    wanted = dict.fromkeys(signal for source in sources for signal in _signals(source))
+    made = (source for source in sources if not isinstance(source, _Calibrated))
+    wanted = dict.fromkeys(need.signal for source in made for need in _needs(source))
     return [name for name in wanted if name in items.signals]
-
-
-def _signals(source: Maker) -> list[str]:
-    if isinstance(source, _Secondary):
-        return [signal for part in source.parts for signal in _signals(part)]
-    return [need.signal for need in source.needs] if isinstance(source, Variant) else []
 
 
 def _names(calibration: AnyCalibration | None) -> Iterator[str]:
@@ -192,7 +212,7 @@ def _names(calibration: AnyCalibration | None) -> Iterator[str]:
 def _source(name: str, calibration: AnyCalibration | None, items: Items | None = None) -> Maker:
     if not isinstance(name, str):
         raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
-    if name in VARIANTS:
+    if name in VARIANTS and not _hides_a_signal(name, items):
         return VARIANTS[name]
     if name in NEED_CALIBRATION or name.startswith("calibrated:"):
         return _Calibrated(name, _fitting(name, calibration))
@@ -210,6 +230,12 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
         return _Signal(name, (Need(name),), lambda signal: signal, *bounds)
     known = _names(calibration) if items is None else _nameable(items, calibration)
     raise unknown("confidence variant or signal", name, known)
+
+
+def _hides_a_signal(variant: str, items: Items | None) -> bool:
+    """Whether a run has a signal of this name, and nothing of what the variant is made of."""
+    made_of = {need.signal for need in VARIANTS[variant].needs}
+    return items is not None and variant in items.signals and made_of.isdisjoint(items.signals)
 
 
 def _nameable(items: Items, calibration: AnyCalibration | None) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.confidences.serving import confidence
+from demur.confidences.serving import confidence, unrated
 from demur.confidences.variants import VARIANTS
 from demur.decide.choosing import lower_is_surer
 from demur.decide.rule import Rule
@@ -25,6 +25,7 @@ from demur.facts.items import Items
 from demur.facts.losses import LossColumn
 from demur.facts.raw_units import RawUnits
 from demur.files.write import check_target, write_whole
+from demur.quantities.losses import LOSSES
 from demur.read.cells import read_cells
 from demur.read.gather import Row
 from demur.read.paths import with_paths
@@ -37,15 +38,17 @@ if TYPE_CHECKING:
 ROLES = ("cluster", "abstained", "prediction", "truth", "loss", "score")
 DECISION = "decision"
 _WORDS = ("decline", "accept")
+_ASK = "mark abstentions in a column abstained, or give --unlabelled"
 _CHUNK = 4096
 _Encode = Callable[[list[Row], list[str]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The numbers of rows, of accepted ones, and of those that the system itself declined (`abstained`).
+    """The numbers of rows, of accepted ones, and of those declined by the system itself (`abstained`).
 
-    `decisions` is empty if they were written to a file, and `watched` is None unless the rule was checked.
+    Answers without a confidence are `unrated`, and declined. Of the abstentions, `without_loss` are known only by an
+    empty loss. `decisions` is empty if they were written to a file, and `watched` is None unless the rule was checked.
     """
 
     rows: int
@@ -53,6 +56,8 @@ class Applied:
     abstained: int
     decisions: tuple[str, ...] = ()
     watched: Watched | None = None
+    unrated: int = 0
+    without_loss: int = 0
 
     @property
     def declined(self) -> int:
@@ -61,8 +66,14 @@ class Applied:
 
     def __str__(self) -> str:
         share = f" ({100 * self.accepted / self.rows:.3g} %)" if self.rows else ""
-        own = f", {self.abstained} of them by the system itself" if self.abstained else ""
-        lines = [f"{self.rows} rows: {self.accepted} accepted{share}, {self.declined} declined{own}"]
+        counts = ((self.abstained, "by the system itself"), (self.unrated, "for want of a confidence"))
+        reasons = [f"{number} of them {reason}" for number, reason in counts if number]
+        declined = ", ".join([f"{self.declined} declined", *reasons])
+        lines = [f"{self.rows} rows: {self.accepted} accepted{share}, {declined}"]
+        if self.without_loss:
+            lines.append(
+                f"{self.without_loss} rows without a loss count as abstained; if they have no label yet, {_ASK}"
+            )
         return "\n".join([*lines, *([str(self.watched)] if self.watched else [])])
 
     __repr__ = __str__
@@ -74,11 +85,15 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read: the columns of the roles, a calibration, and the range of scores."""
+    """How a table is read: the columns of the roles, a calibration, the range of scores, and what an empty loss means.
+
+    An empty loss is an abstention, as in an evaluation, or with `unlabelled` a missing label.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     calibration: AnyCalibration | None = None
     score_range: tuple[float, float] = (0.0, 1.0)
+    unlabelled: bool = False
 
 
 def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what is expected of the rule)
@@ -97,9 +112,12 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
 
     With an `output` the rows are written to that file unchanged, with a column `decision` added that is accept or
     decline; this is done a chunk at a time, so that a file of any length takes little memory. A row is declined if a
-    column `abstained` is true or `prediction` is empty; columns that played a role when the rule was chosen play it
-    again. An empty loss only means that a row has no label. With a `watch` the rule is checked for drift as well. It is
-    an error if the rule is for another `signal`, `noun` or `direction`, and `inputs` are never overwritten.
+    column `abstained` is true, or if there is none, if its `prediction` or, for a rule about given losses, its loss is
+    empty; so is a row without a confidence. Columns that played a role when the rule was chosen play it again. An empty
+    truth only means that a row has no label. An empty loss means that by `Reading(unlabelled=True)`; without that, it
+    is an error if no row has a loss, or if the rule was chosen on data without abstentions. With a `watch` the rule is
+    checked for drift as well. It is an error if the rule is for another `signal`, `noun` or `direction`, and `inputs`
+    are never overwritten.
 
     >>> from demur import choose, grade_units
     >>> rule = choose(grade_units([3, 2, 1], loss=[0, 0, 1], clusters=[1, 2, 3]), risk="0", seed=1)
@@ -112,7 +130,7 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
         read += [table] if isinstance(table, (str, Path)) else []
         check_target(output, read, rule.input_hashes)
         _check_format(table, output)
-    with opened_table(table) as (opened, _):
+    with opened_table(table, nan_kept=()) as (opened, _):
         application = _Application(rule, opened, reading, watch)
         if output is None:
             decisions = [word for _, words in application.chunks() for word in words]
@@ -138,7 +156,7 @@ class _Application:
 
     def __init__(self, rule: Rule, table: FileTable, reading: Reading, watch: Watch | None) -> None:
         self.rule, self.table, self.reading, self.watch = rule, table, reading, watch
-        self.rows = self.accepted = self.abstained = 0
+        self.rows = self.accepted = self.abstained = self.unrated = self.without_loss = 0
         header = with_paths(table, [*rule.columns.values(), *reading.columns.values()]).header
         recorded = {role: name for role, name in rule.columns.items() if role in ROLES and name in header}
         self.columns = recorded | dict(reading.columns)
@@ -168,6 +186,8 @@ class _Application:
             yield [row for _, row in batch], [_WORDS[flag] for flag in accepted.tolist()]
         if not self.rows:
             raise UserError("there are no rows: nothing can be decided")
+        if self.without_loss == self.rows:
+            raise UserError(f"no row has a loss: did the system abstain, or are there no labels yet? {_ASK}")
 
     def encoded(self, encode: _Encode) -> Iterator[bytes]:
         """The rows and their decisions as bytes of a file, in chunks."""
@@ -177,17 +197,34 @@ class _Application:
 
     def result(self, decisions: tuple[str, ...]) -> Applied:
         watched = None if self.watch is None else self.watch.result()
-        return Applied(self.rows, self.accepted, self.abstained, decisions, watched)
+        counts = self.rows, self.accepted, self.abstained
+        return Applied(*counts, decisions, watched, self.unrated, self.without_loss)
 
     def _answered(self, chunk: Chunk) -> Flags:
-        """Which rows the system answered, by the column `abstained`, or else `prediction`; all without either."""
+        """Which rows the system answered, by the column `abstained`, or else a loss or prediction; all without any."""
         if name := chunk.column("abstained"):
             flags = Column.of_codes(chunk.cells.flags(name))
             flags.refuse(~flags.is_flag(), shown(name), "true or false, or 1 or 0", chunk.positions.__getitem__)
             return ~flags.is_true()
+        answered = np.ones(chunk.cells.rows, bool)
         if name := chunk.column("prediction"):
-            return ~chunk.cells.column(name).abstains()
-        return np.ones(chunk.cells.rows, bool)
+            answered = ~chunk.cells.column(name).abstains()
+        if self.reading.unlabelled or self.rule.loss.name in LOSSES:
+            return answered
+        return self._with_loss(chunk, answered)
+
+    def _with_loss(self, chunk: Chunk, answered: Flags) -> Flags:
+        """Which rows have a loss or a score, for a rule about such; if there is no such column, those answered."""
+        name = chunk.column("loss") or chunk.column("score")
+        if name is None:
+            return answered
+        empty = chunk.cells.numbers(name).abstains()
+        unclear = np.flatnonzero(empty & answered)
+        if unclear.size and self.rule.answered == self.rule.units:
+            row = f"{chunk.positions[int(unclear[0])]}: {shown(name)} is empty"
+            raise UserError(f"{row}: did the system abstain, or is there no label yet? {_ASK}")
+        self.without_loss += unclear.size
+        return ~empty
 
     def _accepted(self, chunk: Chunk, answered: Flags) -> Flags:
         rule, cells, size = self.rule, chunk.cells, chunk.cells.rows
@@ -203,13 +240,16 @@ class _Application:
             noun="row",
         )
         try:
+            rated = answered & ~unrated(Items.of(units), rule.signal, self.reading.calibration)
+            units = replace(units, abstained=Column.of((~rated).tolist()))
             values = confidence(Items.of(units), rule.signal, self.reading.calibration).values
         except UserError as error:
             raise UserError(f"the rule is for the signal {shown(rule.signal)}: {error}") from None
+        self.unrated += int((answered & ~rated).sum())
         threshold = rule.threshold if rule.direction == "at_least" else -rule.threshold
         if rule.direction == "at_most" and not lower_is_surer(rule.signal):
             values = -values
-        return np.asarray(answered & (np.nan_to_num(values, nan=-np.inf) >= threshold))
+        return np.asarray(rated & (np.nan_to_num(values, nan=-np.inf) >= threshold))
 
 
 def _check_format(source: Any, output: str | Path) -> None:

@@ -79,8 +79,8 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     """
     checked_time(created_at)
     seed = checked_seed(seed)
-    certifier = registered("certification method", method, CERTIFIERS)
-    target = _target(certifier, risk, errors_per_100)
+    target = limit_of(method, risk, errors_per_100).of_loss(graded)
+    certifier = CERTIFIERS[method]
     terms = terms_of(graded, target.value, delta, max_units)
     certified, tuning = _parts(graded, certifier, tune, seed if split else None)
     if tuning is not None:
@@ -93,15 +93,18 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     return Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
 
 
-def _target(certifier: Certifier, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:
-    """The limit, of the kind that the method bounds; a method that counts per unit takes a risk as one per unit."""
+def limit_of(method: str, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:
+    """The limit, checked to be of the kind that the method bounds: a risk, or errors per 100 units."""
+    certifier = registered("certification method", method, CERTIFIERS)
     target = DecisionTarget.of(risk=risk, errors_per_100=errors_per_100)
-    if certifier.per_unit and target.kind == "risk":
-        return DecisionTarget.of(errors_per_100=100 * target.value)
-    if not certifier.per_unit and target.kind != "risk":
-        others = ", ".join(method.name for method in CERTIFIERS.values() if method.per_unit)
-        raise UserError(f"{certifier.name} bounds the risk of what is accepted: give --risk, or take {others}")
-    return target
+    if certifier.per_unit == (target.kind == "errors_per_100"):
+        return target
+    others = " or ".join(other.name for other in CERTIFIERS.values() if other.per_unit != certifier.per_unit)
+    if certifier.per_unit:
+        bounded = "the errors per 100 units, not the risk of what is accepted: give --errors-per-100"
+    else:
+        bounded = "the risk of what is accepted, not the errors per 100 units: give --risk"
+    raise UserError(f"{method} bounds {bounded}, or take {others}")
 
 
 def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int | None) -> tuple[Graded, Graded | None]:

@@ -41,7 +41,9 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
 ) -> Rule:
     """The threshold that meets one target, as a rule that `apply` uses.
 
-    `risk`: the largest coverage with at most this risk. `coverage`: the first operating point that reaches it.
+    `risk`: the largest coverage with at most this risk. `coverage`: the first operating point that reaches it; a target
+    that the largest coverage rounds to, at the digits given, means that one. Both are shares, or with % per cent; for
+    `coverage`, and for losses declared 0 or 1, so is a number above 1: 10 is 10 %.
     `errors_per_100`: the largest coverage with at most so many errors (or so much loss) per 100 units, abstentions
     included among the units. `abstention_cost`: the lowest cost, if an abstention costs this share of the largest loss.
     If no threshold meets the target, the threshold is None, with the reason, and the rule declines everything.
@@ -56,8 +58,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     4
     """
     given = {"risk": risk, "coverage": coverage, "errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
-    target = DecisionTarget.of(**given)
-    target.check(graded)
+    target = DecisionTarget.of(**given).of_loss(graded)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
     members = rule_members(graded, target, max_units, created_at, command)

@@ -212,6 +212,11 @@ class Rule(CheckedPart):
             yield "the threshold is not the one that was chosen or certified"
 
     @property
+    def is_uncertified(self) -> bool:
+        """Whether a guarantee was requested, and no threshold passed."""
+        return self.guarantee is not None and self.threshold is None
+
+    @property
     def expected_coverage(self) -> Measured | None:
         """The coverage to expect in use: that of the certified threshold, or that of held-out clusters."""
         if self.guarantee is not None:
@@ -248,8 +253,15 @@ class Rule(CheckedPart):
         files = ({"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in paths)
         return self.model_copy(update={"also_read": tuple(AlsoRead(**file) for file in files)})
 
-    def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
-        """Write the file atomically, and never over a file that the rule was made from or another input."""
+    def save(self, path: str | Path, *, inputs: Iterable[str | Path] = (), allow_empty: bool = False) -> Path:
+        """Write the file atomically, and never over a file that the rule was made from or another input.
+
+        If nothing is certified, the rule, which declines everything, is only written with `allow_empty`.
+        """
+        if self.is_uncertified and not allow_empty:
+            raise UserError(
+                f"{path}: nothing is certified: write a rule that declines everything with allow_empty=True"
+            )
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     def __str__(self) -> str:

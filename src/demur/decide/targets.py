@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,11 +11,13 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.costs import cost_optimal, price_of
-from demur.quantities.coverage import Coverage, risk_of
+from demur.quantities.coverage import Coverage, risk_of, typed_share
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
+from demur.quantities.losses import is_share, takes_percent
 
 Typed = str | float | Fraction | Decimal
+_PERCENT_DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,17 @@ def _within(scale: int, curve: Curve, text: str) -> int | None:
 
 def _reaching(curve: Curve, text: str) -> int | None:
     index = int(np.searchsorted(curve.points.count, Coverage.of(text).units_needed(curve.units)))
-    return index if index < len(curve) else None
+    if index < len(curve):
+        return index
+    return len(curve) - 1 if _rounds_to(int(curve.points.count[-1]), curve.units, text) else None
+
+
+def _rounds_to(count: int, units: int, text: str) -> bool:
+    """Whether a share rounds to the one typed, at its digits, and at whole per cent at least; a half goes up."""
+    if "/" in text or "~" in text:
+        return False
+    scale = 10 ** max(len(text.partition(".")[2]), _PERCENT_DIGITS)
+    return Fraction((2 * count * scale + units) // (2 * units), scale) == Coverage.of(text).value
 
 
 def _cheapest(curve: Curve, text: str) -> int | None:
@@ -87,7 +99,7 @@ LIMITS = {"risk": 1, "errors_per_100": 100}  # the targets that limit a loss, an
 
 @dataclass(frozen=True, slots=True)
 class DecisionTarget:
-    """A target, with its number exactly as it was typed."""
+    """A target, with its number exactly as it was typed, or as a share if that was in per cent."""
 
     kind: str
     text: str
@@ -105,18 +117,36 @@ class DecisionTarget:
             options = ", ".join(f"--{kind.replace('_', '-')}" for kind in TARGETS)
             raise UserError(f"{len(named)} targets, expected exactly one of {options}")
         [(kind, value)] = named.items()
-        text = Coverage.of(value).text if kind == "coverage" else as_typed(value)  # 0.1 + 0.2 means 3/10
-        return cls(kind, text, TARGETS[kind].read(text))
+        if kind == "coverage":
+            text = Coverage.of(_typed_coverage(value)).text  # 0.1 + 0.2 means 3/10
+            return cls(kind, text, TARGETS[kind].read(text))
+        text = as_typed(value)
+        return cls(kind, text, TARGETS[kind].read(typed_share(text, bare=False) if kind == "risk" else text))
 
-    def check(self, graded: Graded) -> None:
-        """Refuse a limit above the largest loss, which limits nothing and was probably meant as a percentage."""
-        if self.kind not in LIMITS or graded.largest_loss is None:
-            return
-        largest = Fraction(graded.largest_loss) / graded.divisor
-        if self.value > largest:
-            target = TARGETS[self.kind].words.format(self.text)
+    def of_loss(self, graded: Graded) -> DecisionTarget:
+        """The target for a loss: a limit of losses that are 0 or 1 is a share, and per cent if it is above 1.
+
+        A limit above the largest loss is refused, as it limits nothing.
+        """
+        if self.kind not in LIMITS:
+            return self
+        largest = None if graded.largest_loss is None else Fraction(graded.largest_loss) / graded.divisor
+        target = self._in_shares(graded, largest) if self.kind == "risk" else self
+        if largest is not None and target.value > largest:
+            words = TARGETS[self.kind].words.format(self.text)
             most = f"{float(largest * LIMITS[self.kind]):g}, which every threshold meets"
-            raise UserError(f"{target}: expected no more than {most} (a share of 10 % is 0.1)")
+            raise UserError(f"{words}: expected no more than {most} (a share of 10 % is 0.1)")
+        return target
+
+    def _in_shares(self, graded: Graded, largest: Fraction | None) -> DecisionTarget:
+        maximum, words = None if largest is None else float(largest), TARGETS[self.kind].words.format(self.text)
+        if self.text.endswith("%") and not takes_percent(graded.loss_name, maximum):
+            raise UserError(f"{words}: the loss {graded.loss_name} is no share: give a number, 0 or more")
+        share = typed_share(self.text, bare=is_share(graded.loss_name, maximum))
+        if largest is None and self.value > 1 and graded.answered and np.isin(graded.loss, (0, graded.divisor)).all():
+            declared = "write it with %, or declare the largest loss (--loss-max 1)"
+            raise UserError(f"{words}: every loss here is 0 or 1; {declared}")
+        return self if share == self.text else replace(self, text=as_typed(Fraction(share)), value=Fraction(share))
 
     def point(self, curve: Curve) -> int | None:
         """The index of the operating point that meets the target, with the largest coverage or the lowest cost."""
@@ -125,6 +155,12 @@ class DecisionTarget:
     def unmet(self, curve: Curve) -> str:
         """The reason why no operating point meets the target."""
         return TARGETS[self.kind].unmet(curve) if curve.defined else "no unit is answered"
+
+
+def _typed_coverage(value: Typed) -> Typed:
+    """A coverage as it is typed: with %, or above 1, per cent."""
+    text = as_typed(value)
+    return share if (share := typed_share(text)) != text else value
 
 
 def as_typed(value: Typed) -> str:

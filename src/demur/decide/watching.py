@@ -18,14 +18,17 @@ from demur.decide.rule import Rule
 from demur.decide.targets import LIMITS, Typed, as_typed
 from demur.drawing.labels import inert
 from demur.errors import UserError, literal, shown
-from demur.facts.columns import Column
-from demur.facts.losses import GIVEN
+from demur.facts.codes import Codes
+from demur.facts.columns import MISSING, Column, is_null
+from demur.facts.labels import Spelling, folded, spelled
 from demur.quantities.coverage import risk_of
+from demur.quantities.losses import LOSSES
 from demur.quantities.losses import loss as loss_named
 from demur.read.cells import Cells
 from demur.types import Flags, Floats
 
 BETS = (0.05, 0.2, 0.5, 0.9)
+_READINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +51,27 @@ class Chunk:
         cells.refuse(wrong, shown(name), "a number, or nothing where there is no label", self.positions.__getitem__)
         return cells.values
 
+    def labels(self, role: str) -> Codes:
+        """The labels of a role; null where there is none."""
+        name, expected = self.names[role], "a text or a number"
+        labels = self.cells.labels(name).mapped(lambda cell: None if cell is MISSING else cell)
+        wrong = labels.where(lambda cell: not (cell is None or isinstance(cell, (str, int, float))))
+        self.cells.column(name).refuse(wrong, shown(name), expected, self.positions.__getitem__)
+        return labels
+
 
 @dataclass(slots=True)
 class _Sums:
-    """The sums of a participant: units, accepted ones, accepted ones with a label, and the loss of these."""
+    """The sums of a participant: units, accepted ones, accepted ones with a label, and the loss of these.
+
+    There is a loss for each way of comparing labels: as numbers, folded, and as they are written. Which of them is
+    right depends on the whole columns, which are known at the end.
+    """
 
     units: int = 0
     accepted: int = 0
     labelled: int = 0
-    loss: float = 0.0
+    loss: Floats = field(default_factory=lambda: np.zeros(_READINGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +118,8 @@ class Watch:
     _seen: dict[str, _Sums] = field(default_factory=dict, init=False)
     _level: Fraction = field(default=Fraction(0), init=False)
     _most: int = field(default=0, init=False)
+    _spelling: Spelling = field(default_factory=Spelling, init=False)
+    _texts: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._level = risk_of(as_typed(self.delta))
@@ -115,12 +132,12 @@ class Watch:
 
     def add(self, chunk: Chunk, accepted: Flags) -> None:
         """Add some rows."""
-        loss = _labels(self.rule, chunk)
-        labelled = ~np.isnan(loss)
+        loss = np.broadcast_to(self._losses(chunk), (_READINGS, chunk.cells.rows))
+        labelled = ~np.isnan(loss[0])
         # Ids are compared as texts, because one chunk does not show whether all of them are integers.
         cells = chunk.cells
         ids = [*cells.codes(chunk.names["cluster"]).mapped(str)]
-        for name, taken, known, lost in zip(ids, accepted.tolist(), labelled.tolist(), loss.tolist(), strict=True):
+        for name, taken, known, lost in zip(ids, accepted.tolist(), labelled.tolist(), loss.T, strict=True):
             sums = self._seen.setdefault(name, _Sums())
             sums.units += 1
             sums.accepted += taken
@@ -132,7 +149,30 @@ class Watch:
 
     def result(self) -> Watched:
         """The conclusions from all rows so far."""
+        self._spelling.check()
         return Watched(float(self._level), (self._coverage(), self._risk()))
+
+    def _losses(self, chunk: Chunk) -> Floats:
+        """The losses of the rows, on the scale of the rule; nan where a row has no label."""
+        rule = self.rule
+        if rule.loss.name not in LOSSES or not loss_named(rule.loss.name).of_labels:
+            return _numbers(rule, chunk)
+        if chunk.column("truth") is None or chunk.column("prediction") is None:
+            return np.full(chunk.cells.rows, np.nan)
+        truth, answer = chunk.labels("truth"), chunk.labels("prediction")
+        self._spelling.add(truth, answer)
+        self._texts |= not chunk.cells.texts.isdisjoint(chunk.names[role] for role in ("truth", "prediction"))
+        value, known = chunk.cells.value, truth.where(lambda cell: not is_null(cell))
+        unequal = [
+            [right != given for right, given in zip(truth.mapped(read), answer.mapped(read), strict=True)]
+            for read in (value, folded, spelled)
+        ]
+        return np.where(known, np.array(unequal, float), np.nan)
+
+    @property
+    def _reading(self) -> int:
+        """How labels are compared, of what is known so far, as in an evaluation of the whole table."""
+        return (1 if self._spelling.is_folded else 2) if self._texts else 0
 
     def _alarm(self, what: str, value: float, wealth: Floats, words: tuple[str, str, str]) -> Alarm:
         largest = float(wealth.max(initial=0.0))
@@ -173,7 +213,7 @@ class Watch:
         labelled = sum(sums.labelled for sums in people)
         if not labelled:
             return self._unwatched("risk", "no accepted row has a label")
-        loss = np.array([sums.loss for sums in people])
+        loss = np.array([sums.loss[self._reading] for sums in people])
         value = float(loss.sum() / units.sum())
         risk = f"{value:.3g}" if not per_unit else f"{100 * value:.3g} per 100 units"
         sample = f"{labelled} labelled units of {len(people)} {self.rule.noun}s"
@@ -196,9 +236,9 @@ def wealth_of(gains: Floats, most_lost: float, bets: Iterable[float] = BETS) -> 
     return np.asarray(np.mean(products, axis=0))
 
 
-def _labels(rule: Rule, chunk: Chunk) -> Floats:
-    """The losses of the rows, on the scale of the rule; nan where a row has no label."""
-    loss = _losses(rule, chunk)
+def _numbers(rule: Rule, chunk: Chunk) -> Floats:
+    """Losses that are numbers, or the differences of numbers."""
+    loss = _given(chunk) if rule.loss.name not in LOSSES else _differences(rule, chunk)
     most = math.inf if rule.largest_loss is None else rule.largest_loss
     wrong = np.flatnonzero((loss < 0) | (loss > most))
     if wrong.size:
@@ -207,20 +247,19 @@ def _labels(rule: Rule, chunk: Chunk) -> Floats:
     return loss
 
 
-def _losses(rule: Rule, chunk: Chunk) -> Floats:
-    cells, unlabelled = chunk.cells, np.full(chunk.cells.rows, np.nan)
-    if rule.loss.name in (GIVEN, "as given"):
-        if name := chunk.column("loss"):
-            return chunk.numbers(name, cells.numbers(name))
-        low, high = chunk.score_range
-        name = chunk.column("score")
-        return (high - chunk.numbers(name, cells.numbers(name))) / (high - low) if name else unlabelled
-    truth, answer = chunk.column("truth"), chunk.column("prediction")
-    if truth is None or answer is None:
-        return unlabelled
-    chosen, known = loss_named(rule.loss.name), ~cells.column(truth).abstains()
-    if chosen.of_labels:
-        unequal = [right != given for right, given in zip(cells.labels(truth), cells.labels(answer), strict=True)]
-        return np.where(known, np.array(unequal, float), np.nan)
-    sides = (chunk.numbers(name, cells.column(name)) for name in (truth, answer))
-    return np.asarray(chosen.numerators(*sides) / rule.loss.raw_multiplier)
+def _given(chunk: Chunk) -> Floats:
+    if name := chunk.column("loss"):
+        return chunk.numbers(name, chunk.cells.numbers(name))
+    low, high = chunk.score_range
+    name = chunk.column("score")
+    if name is None:
+        return np.full(chunk.cells.rows, np.nan)
+    return (high - chunk.numbers(name, chunk.cells.numbers(name))) / (high - low)
+
+
+def _differences(rule: Rule, chunk: Chunk) -> Floats:
+    names = [chunk.column(role) for role in ("truth", "prediction")]
+    sides = [chunk.numbers(name, chunk.cells.column(name)) for name in names if name is not None]
+    if len(sides) < len(names):
+        return np.full(chunk.cells.rows, np.nan)
+    return np.asarray(loss_named(rule.loss.name).numerators(*sides) / rule.loss.raw_multiplier)

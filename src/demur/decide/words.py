@@ -48,12 +48,16 @@ def sentence(rule: Rule) -> str:
 
 
 def _lines(rule: Rule) -> Iterator[str]:
-    yield f"{rule.clusters} {rule.noun}s, {rule.units} units, {rule.answered} answered; loss {rule.loss.name}"
-    yield _chosen(rule)
-    yield _unseen(rule, rule.chosen.procedure)
-    if rule.guarantee is not None:
-        yield ""
+    data = f"{rule.clusters} {rule.noun}s, {rule.units} units, {rule.answered} answered; loss {rule.loss.name}"
+    if rule.guarantee is None:
+        yield data
+        yield _chosen(rule)
+    else:
         yield from _guarantee(rule, rule.guarantee)
+        yield ""
+        yield data
+        yield f"Without a guarantee: {_chosen(rule)}"
+    yield _unseen(rule, rule.chosen.procedure)
 
 
 def wanted_words(rule: Rule) -> str:
@@ -97,7 +101,8 @@ def _unseen(rule: Rule, procedure: Procedure | None) -> str:
 
 def _certified(rule: Rule, guarantee: Guarantee) -> str:
     if guarantee.threshold is None:
-        return f"Nothing is certified by {guarantee.method}: the first threshold tested does not pass."
+        refused = f"{typed(guarantee.tested[0].threshold)}, the first threshold tested, does not pass"
+        return f"Nothing is certified by {guarantee.method} for {wanted_words(rule)}: {refused}. Nothing is accepted."
     if guarantee.delta is None:
         promise = f"{wanted_words(rule)} on average"
     else:

@@ -77,6 +77,7 @@ def build(task: tuple[Range, Sequence[tuple[str, int, int]], Steps]) -> RangeCou
     answered = np.bincount(answers.cluster, answers.number, clusters)
     own.save("units", units)
     own.save("answers", answered)
+    own.save("losses", np.bincount(answers.cluster, answers.number * steps.losses[answers.level], clusters))
     value = answers.step if steps.lower_is_surer else size[0] - 1 - answers.step
     first_loss = np.full(clusters, size[0])
     wrong = steps.losses[answers.level] != 0

@@ -72,8 +72,8 @@ class Passes:
     def of(cls, parts: Sequence[StoredPart], workers: Workers | Sites, seed: int | None) -> Passes:
         """Assign clusters to ranges, and run the first pass over the parts."""
         whole = merged([part.outline for part in parts], [part.name for part in parts])
-        signals = whole.about.signals
-        if len(signals) != 1 or signals[0].name != whole.about.confidence or signals[0].probability:
+        signals, named = whole.about.signals, whole.about.confidence
+        if len(signals) != 1 or named not in (signals[0].name, (signals[0].name,)) or signals[0].probability:
             raise UserError("passes rank by one signal that is not a probability: name it, --confidence NAME")
         indices = [whole.ids.indices(part.outline.ids) for part in parts]
         cut = _of_sites(parts, indices, len(whole.ids)) if parts[0].storage.site else _cut(parts, len(whole.ids))

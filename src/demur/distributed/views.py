@@ -182,7 +182,9 @@ class _RangeSweep(NumpySweep):
         if isinstance(influence, OnDifference):
             return RangeDifference(self._request(influence.a), self._request(influence.b), influence.times)
         if isinstance(influence, OnSum):
-            named = {id(self.table.cluster_units): "units", id(self.table.cluster_answers): "answers"}
+            table = self.table
+            named = {id(table.cluster_units): "units", id(table.cluster_answers): "answers"}
+            named[id(table.cluster_loss)] = "losses"
             return RangeSum([(named[id(numbers)], factor) for numbers, factor in influence.terms])
         if not isinstance(influence, OfSweep):
             if np.any(influence):  # where nothing is answered, it is 0 for every cluster

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, without_extra
 
 Progress = Callable[[int, int], None]
 Task = TypeVar("Task")
@@ -145,7 +145,7 @@ def dask_client(scheduler: str) -> Iterator[Any]:
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise UserError("a Dask cluster needs dask.distributed: pip install 'demur[distributed]'") from None
+        raise without_extra("a Dask cluster needs dask.distributed", "distributed") from None
     try:
         client = Client(f"tcp://{scheduler}", timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
+from demur.drawing.labels import inert
 from demur.drawing.picture import Picture
 
 _MOST_ROWS = 12
@@ -15,9 +16,13 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: st
     >>> html_table(["<b>"], [["1"]], "x")
     '<table><caption>x</caption><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    head = "".join(f"<th>{_text(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{_text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(text: str) -> str:
+    return escape(inert(text))
 
 
 def both_ends(count: int, row: Callable[[int], Sequence[str]]) -> list[Sequence[str]]:
@@ -35,7 +40,7 @@ def both_ends(count: int, row: Callable[[int], Sequence[str]]) -> list[Sequence[
 def html_pictures(pictures: Mapping[str, Picture], table: str) -> str:
     """The first few pictures, each under its name, and a table below."""
     figures = [
-        f'<figure style="margin:0 1em 0 0"><figcaption>{escape(name)}</figcaption>{picture.standalone()}</figure>'
+        f'<figure style="margin:0 1em 0 0"><figcaption>{_text(name)}</figcaption>{picture.standalone()}</figure>'
         for name, picture in [*pictures.items()][:_MOST_PICTURES]
     ]
     more = len(pictures) - len(figures)

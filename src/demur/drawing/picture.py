@@ -14,6 +14,7 @@ from demur.types import Indices
 _COLUMNS = 200
 _FEW = 300
 _MOST_TICKS = 5
+_FAR_OUT = 1e6  # of the width of a picture: further, and no whole number of pixels
 _FINEST = 1e-300
 _KEY_ROW = 20
 _APART = 17  # pixels between two labels, at least
@@ -144,10 +145,10 @@ def label(spot: Spot, content: str, *, shift: Spot = (0, 0), anchor: str = "midd
 def _between(value: float, low: float, high: float) -> float:
     """The position of a number between two others, as a share; halved first, so that the width cannot overflow.
 
-    >>> _between(0.5, 0.0, 2.0), _between(1e308, -1e308, 1e308)
-    (0.25, 1.0)
+    >>> _between(0.5, 0.0, 2.0), _between(1e308, -1e308, 1e308), _between(1e308, 0.0, 0.1)
+    (0.25, 1.0, 1000000.0)
     """
-    return (value / 2 - low / 2) / ((high / 2 - low / 2) or 1)
+    return max(-_FAR_OUT, min(_FAR_OUT, (value / 2 - low / 2) / ((high / 2 - low / 2) or 1)))
 
 
 def percent_text(percent: float) -> str:

@@ -23,6 +23,7 @@ from demur.drawing.picture import (
 MOST_MARKERS = 40
 _MIDDLE = 0.5
 _MARGINS = (34.0, 20.0, 46.0, 52.0)
+_HIGHEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def risk_frame(curves: Sequence[RiskCurve], top: float | None = None) -> Frame:
     """The frame that curves are drawn in."""
     high = max((curve.highest for curve in curves), default=0.0) if top is None else top
     low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
-    return Frame(ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04))
+    return Frame(ys=(min(low, 0.0), min((high if high > 0 else 1.0) * 1.04, _HIGHEST)))
 
 
 def curves_in_words(curves: Sequence[RiskCurve]) -> str:

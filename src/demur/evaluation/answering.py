@@ -166,8 +166,7 @@ def files_read(options: Mapping[str, Any]) -> list[str | Path]:
 
 
 def _settings(options: Mapping[str, Any], labels: Labels) -> Settings:
-    confidence = options.get("confidence", "default")
-    parsed: dict[str, Any] = {"confidence": confidence if isinstance(confidence, str) else ",".join(confidence)}
+    parsed: dict[str, Any] = {}
     if "coverages" in options:
         parsed["grid"] = _listed(options["coverages"])
     groups = _with_fields(GroupSettings, options, names=labels.names)

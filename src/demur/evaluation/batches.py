@@ -9,8 +9,10 @@ from typing import Any
 
 from demur.distributed.workers import Progress
 from demur.errors import UserError
+from demur.facts.codes import Codes
 from demur.facts.instruments import INSTRUMENTS
 from demur.facts.items import Items
+from demur.facts.labels import Spelling
 from demur.files.strict_json import fingerprint
 from demur.read.tables import FileTable, opened_table
 from demur.summaries.merging import merged
@@ -59,4 +61,12 @@ def _may_be_of_instrument(items: Items) -> bool:
 def _kind(name: str, items: Items) -> tuple[Any, ...]:
     """What is inferred from whole columns; if batches differ in it, the table must be read whole."""
     texts = frozenset(map(type, items.cluster_ids))
-    return name, texts, (*items.signals,), items.labels is None, items.repeats is None, items.numbered
+    return name, texts, (*items.signals,), _spelling(items), items.repeats is None, items.numbered
+
+
+def _spelling(items: Items) -> bool | None:
+    """Whether labels are compared as folded; None where truths are not texts."""
+    if items.labels is None:
+        return None
+    truth, answer = (Codes.numbered(own, items.labels) for own in (items.truth, items.answer[items.answered]))
+    return Spelling.of(truth, answer).is_folded

@@ -98,6 +98,6 @@ def _parts(folder: str | Path) -> list[Path]:
     if not parts:
         raise UserError(f"{folder}: {expected} no file in it is a table, a run or a summary")
     for path in parts:
-        if path.is_dir() or not (format_of(path) or is_summary(path) or path.suffix == ".json"):
+        if not path.is_file() or not (format_of(path) or is_summary(path) or path.suffix == ".json"):
             raise UserError(f"{folder}: {expected} {shown(path.name)} is not a table, a run or a summary: move it out")
     return parts

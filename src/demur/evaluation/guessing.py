@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.confidences.serving import only_signal, usual_signals
+from demur.confidences.serving import Names, only_signal, usual_signals
 from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.inference.draws import NO_SEED
@@ -31,7 +31,7 @@ class Settled:
 
     columns: Sequence[dict[str, str]]
     loss: str | None
-    confidence: str
+    confidence: str | Sequence[str]
     notes: tuple[str, ...] = ()
 
     @contextmanager
@@ -54,7 +54,7 @@ class Settled:
         return replace(self, confidence=signal or self.confidence, notes=tuple(dict.fromkeys(notes)))
 
 
-def settled(inputs: Sequence[Any], given: Given, confidence: str, voice: Voice, *, seedless: bool) -> Settled:
+def settled(inputs: Sequence[Any], given: Given, confidence: Names, voice: Voice, *, seedless: bool) -> Settled:
     """Guess what `given` leaves open; ambiguities, and a missing seed, are one error."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = _guesses(inputs, given)
@@ -79,8 +79,8 @@ def _ambiguous(where: str, guess: Guess, voice: Voice, *, seedless: bool) -> Use
     first, *others = [question.about for question in guess.questions]
     seed = ["a seed: any integer, 0 or more"] if seedless else []
     questions = "; ".join([*guess.notes, f"say {first}", *others, *seed])
-    unsure = any("COLUMN" in word for word in words)
-    which = f"the {voice.noun}, with COLUMN filled in" if unsure else f"the likeliest {voice.noun}"
+    blanks = [blank for blank in ("ROLE", "COLUMN") if any(blank in word.split("=") for word in words)]
+    which = f"the {voice.noun}, with {' and '.join(blanks)} filled in" if blanks else f"the likeliest {voice.noun}"
     answer = voice.answer([*words, *(_SEEDED if seedless else ())])
     return UserError(f"{f'{where}: ' if where else ''}{questions}; {which}: {answer}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.facts.groups import GroupColumn
+from demur.facts.groups import GroupColumn, GroupText
 from demur.read.groups import GroupFile
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ class Labels:
     """The names of all groups, and the columns of the data and of a table of labels, by the groups' names."""
 
     names: Sequence[str] = ()
-    of_data: Mapping[str, str] = field(default_factory=dict)
-    of_file: Mapping[str, str] = field(default_factory=dict)
+    of_data: Mapping[str, GroupText] = field(default_factory=dict)
+    of_file: Mapping[str, GroupText] = field(default_factory=dict)
     file: GroupFile | None = None
 
     @classmethod
-    def of(cls, requested: Mapping[str, str | None], table: Any = None) -> Labels:
+    def of(cls, requested: Mapping[str, GroupText | None], table: Any = None) -> Labels:
         """The column of each group, None if the group has no column; all columns of `table` if none is requested."""
         file = None if table is None else GroupFile.of(table)
         columns = file.columns if file else []
@@ -41,8 +41,8 @@ class Labels:
     def recorded(cls, record: GroupsRecord | None) -> Labels:
         """The columns that a file of results records."""
         known = [(grouping.name, grouping.column, grouping.file) for grouping in record.groupings] if record else []
-        of_data = {name: column for name, column, file in known if column and not file}
-        of_file = {name: column for name, column, file in known if column and file}
+        of_data: dict[str, GroupText] = {name: column for name, column, file in known if column and not file}
+        of_file: dict[str, GroupText] = {name: column for name, column, file in known if column and file}
         path = next((Path(file) for _, _, file in known if file), None)
         return cls([name for name, _, _ in known], of_data, of_file, GroupFile.of(path) if path else None)
 
@@ -55,11 +55,11 @@ class Labels:
         return [*runs] if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
 
 
-def requested_groups(group: str | Sequence[str] | Mapping[str, Any] | None) -> dict[str, str | None]:
-    """The groups of a Python call, each with its column in the notation of the command line.
+def requested_groups(group: str | Sequence[str] | Mapping[str, Any] | None) -> dict[str, GroupText | None]:
+    """The groups of a Python call, each with its column.
 
-    >>> requested_groups({"age": ("Age", [18, 40, 65]), "sex": "Gender"}), requested_groups("item")
-    ({'age': 'Age:18,40,65', 'sex': 'Gender'}, {'item': None})
+    >>> requested_groups({"age": ("Age", [18, 40]), "sex": "Gender"}), requested_groups("item")
+    ({'age': GroupColumn(name='Age', cuts=(18.0, 40.0), file=None), 'sex': 'Gender'}, {'item': None})
     """
     if group is None:
         return {}
@@ -68,8 +68,8 @@ def requested_groups(group: str | Sequence[str] | Mapping[str, Any] | None) -> d
     return dict.fromkeys([group] if isinstance(group, str) else group)
 
 
-def _column(given: Any) -> str | None:
+def _column(given: Any) -> GroupText | None:
     if isinstance(given, tuple):
-        name, cuts = given
-        return f"{name}:{','.join(map(str, cuts))}"
+        name, cuts = given if len(given) == 2 else (given, ())  # noqa: PLR2004
+        return GroupColumn.cut_at(str(name), cuts if isinstance(cuts, (list, tuple, range)) else (), given)
     return given if given is None else str(given)

@@ -40,7 +40,7 @@ from demur.summaries.summary import Summary, SummaryOptions
 class PartReading:
     """How every part is read, and what its summary contains."""
 
-    confidence: str
+    confidence: str | Sequence[str]
     columns: Mapping[str, str] = field(default_factory=dict)
     instrument: Any = BY_ITEMS
     options: TableOptions = field(default_factory=TableOptions)

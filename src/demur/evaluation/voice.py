@@ -48,13 +48,15 @@ class Call:
     def answer(self, words: Sequence[str]) -> str:
         """The call with the keywords that these words of a command line stand for."""
         keywords, columns = dict[str, Any](), dict[str, str]()
-        for option, value in zip(words, [*words[1:], "--"], strict=True):
+        rest = iter(words)
+        for option in rest:
             if option == "--column":
-                role, _, name = value.partition("=")
+                role, _, name = next(rest).partition("=")
                 columns[role] = name
-            elif option.startswith("--"):
+            else:
                 name = self._name(option[2:]) or option
-                keywords[name] = True if value.startswith("--") else int(value) if name == "seed" else value
+                flag = isinstance(self.keywords.get(name), bool)
+                keywords[name] = True if flag else int(next(rest)) if name == "seed" else next(rest)
         mapping = {"columns": {**self.columns, **columns}} if columns else {}
         return f"evaluate(…, {', '.join(f'{name}={value!r}' for name, value in (mapping | keywords).items())})"
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError, and_more, shown
 from demur.facts.ids import sorted_ids
 from demur.facts.items import Items
+from demur.facts.labels import folded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,4 +164,4 @@ def _loss_source(items: Items) -> str:
 
 def _truths(items: Items) -> NDArray[Any]:
     """The truth of every unit, as a number or as a text."""
-    return items.truth if items.labels is None else np.array(items.labels, dtype=object)[items.truth]
+    return items.truth if items.labels is None else np.array([*map(folded, items.labels)], dtype=object)[items.truth]

@@ -10,6 +10,18 @@ from typing import Any, TypeVar
 
 from demur.errors import UserError, literal, repeated
 
+_LIBRARIES = ("polars", "pandas", "pyarrow")
+
+
+def library_of(*data: object) -> str:
+    """The library of the first frame or column among some data that is of polars, pandas or pyarrow; empty if none.
+
+    >>> library_of([1, 2], None)
+    ''
+    """
+    names = (type(value).__module__.partition(".")[0] for value in data)
+    return next((name for name in names if name in _LIBRARIES), "")
+
 
 def columns_of(data: Any) -> dict[str, Any]:
     """Columns by name: those of a mapping unchanged, those of a pandas, polars or other frame as narwhals series."""
@@ -47,28 +59,32 @@ def _series(frame: Any) -> list[Any]:
     return [*native.iter_columns()]
 
 
-def frame_of(columns: dict[str, list[Any]]) -> Any:
-    """A data frame of polars, pandas or pyarrow: of one that is loaded already, or else of one that is installed."""
+def frame_of(columns: dict[str, list[Any]], library: str = "") -> Any:
+    """A data frame of a library, or of polars, pandas or pyarrow: one that is loaded already, or else installed."""
     import narwhals as nw  # noqa: PLC0415
 
-    for name in sorted(("polars", "pandas", "pyarrow"), key=lambda name: name not in sys.modules):
+    for name in sorted(_LIBRARIES, key=lambda name: (name != library, name not in sys.modules)):
         with suppress(ImportError):
             return nw.from_dict(columns, backend=import_module(name)).to_native()
     raise UserError("a data frame needs polars, pandas or pyarrow: install one of them, or use to_columns()")
 
 
 class Tabular:
-    """A result that is a table: `to_columns` gives it as lists, `to_frame` as a data frame, a notebook shows it."""
+    """A result that is a table: `to_columns` gives it as lists, `to_frame` as a data frame, a notebook shows it.
+
+    `library` is that of the frame its data came in, empty if they did not come in one.
+    """
 
     __slots__ = ()
+    library: str = ""
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The table as lists, by the names of the columns; None for an undefined number."""
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """The table as a data frame: of polars, pandas or pyarrow, whichever is loaded, or else installed."""
-        return frame_of(self.to_columns())
+        """The table as a data frame: of the kind that the data came in, or else of one that is loaded or installed."""
+        return frame_of(self.to_columns(), self.library)
 
     def _repr_html_(self) -> str:
         columns = self.to_columns()

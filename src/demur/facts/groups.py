@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NONE, OTHER, REST, ITEM = "(none)", "(other)", "rest", "item"
 MOST_LEVELS = 30
+GroupText: TypeAlias = "str | GroupColumn"  # a column in the notation of the command line, or parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,22 @@ class GroupColumn:
     file: str | None = None
 
     @classmethod
-    def of(cls, text: str, columns: Sequence[str] = ()) -> GroupColumn:
+    def of(cls, text: str | GroupColumn, columns: Sequence[str] = ()) -> GroupColumn:
         """Parse COLUMN or COLUMN:18,40,65, the notation of the command line; a column's name may contain a colon."""
+        if isinstance(text, GroupColumn):
+            return text
         name, colon, listed = text.rpartition(":")
         if not colon or text in columns:
             return cls(text)
-        cuts = [written_number(part.strip()) for part in listed.split(",")]
+        return cls.cut_at(name, listed.split(","), text)
+
+    @classmethod
+    def cut_at(cls, name: str, points: Iterable[object], given: object) -> GroupColumn:
+        """A column of numbers that is cut at ascending points; `given` is what an error shows."""
+        cuts = [written_number(str(point).strip()) for point in points]
         known = [cut for cut in cuts if cut is not None and math.isfinite(cut)]
         if len(known) < len(cuts) or len(cuts) < 2 or sorted({*known}) != known:  # noqa: PLR2004
-            raise UserError(f"{literal(text)}: expected COLUMN, or COLUMN:18,40,65 with ascending numbers to cut at")
+            raise UserError(f"{literal(given)}: expected COLUMN, or COLUMN:18,40,65 with ascending numbers to cut at")
         return cls(name, tuple(known))
 
     @property
@@ -136,6 +144,8 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     if name == ITEM and name not in items.groups:
         if items.count is not None:
             raise UserError("groups by item need single units, and a summary holds counts: give the data themselves")
+        if items.numbered:
+            raise UserError("groups by item need a column of items: map one, item=COLUMN (--column)")
         grouping = Grouping(items.item_names, items.item).take(np.arange(len(items)))
     elif name in items.groups:
         grouping = items.groups[name]

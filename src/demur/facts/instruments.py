@@ -1,6 +1,6 @@
 """Instruments: the questionnaires whose items are predicted, with their score range."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from demur.errors import UserError, literal, located, unknown
 from demur.files.strict_json import decode, loads, read_bytes
 from demur.files.toml import parsed_toml
+from demur.types import Json
 
 _LARGEST_SCORE = 2**31
 BY_ITEMS = "by-items"  # the default: the known instrument with the items of a table; for a run file, PHQ-8
@@ -51,6 +52,22 @@ class Instrument:
         'an integer 0–3'
         """
         return f"an integer {self.minimum}–{self.maximum}"
+
+
+def totals(truth: Sequence[int], predicted: Sequence[int | None]) -> Json:
+    """The totals of a participant in a run file: of all true scores, and of the items that were answered.
+
+    >>> totals([2, 1, 0], [2, 0, None])["predicted_total"]
+    2
+    """
+    errors = [abs(score - true) for true, score in zip(truth, predicted, strict=True) if score is not None]
+    return {
+        "ground_truth_total": sum(truth),
+        "predicted_total": sum(score for score in predicted if score is not None),
+        "available_items": len(errors),
+        "na_items": len(predicted) - len(errors),
+        "mae_available": sum(errors) / len(errors) if errors else None,
+    }
 
 
 def score_bounds(instrument: Instrument | None) -> tuple[int, int, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, harmless, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State
 from demur.facts.groups import Grouping, by_size
@@ -26,7 +26,7 @@ class Source:
     """Where facts came from, so that a result can be traced back to its bytes.
 
     A table in memory has no path. `label` is the system's name, if the user gave one. For a table, `columns` maps roles
-    to columns of another name, and `instrument` is the one inferred from its items.
+    to columns of another name, and `instrument` is the one inferred from its items. `library` is that of a frame.
     """
 
     path: str | None = None
@@ -37,6 +37,7 @@ class Source:
     label: str | None = None
     columns: Mapping[str, str] | None = None
     instrument: str | None = None
+    library: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +126,7 @@ class Items:
         answered, nan = self.number_of(self.answered), self.abstained_nan
         abstained = f"{self.units - answered} abstained ({self.units - answered - nan} null, {nan} NaN)"
         return (
-            f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {self.units} units, "
+            f"Items({len(self.cluster_ids)} {harmless(self.noun)}s, {len(self.failed)} failed, {self.units} units, "
             f"{answered} answered, {abstained}, {len(self.signals)} signals)"
         )
 

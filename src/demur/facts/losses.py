@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UserError
+from demur.errors import UserError, literal
 from demur.facts.codes import Codes
-from demur.facts.columns import EXACT, Column, is_null
+from demur.facts.columns import EXACT, Column, is_null, written_number
+from demur.facts.labels import Spelling
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
+WHICH_LOSS = "the loss: zero_one if a number is a class, abs if it is an amount"
 COLUMN = "column "  # the start of the definition of a column of losses
 _MOST_DIGITS = 9
 _PART = 1 << 16  # numbers that are tested at once; the first part that fails ends the test
@@ -120,20 +122,20 @@ def score_range(text: str) -> tuple[float, float]:
     >>> score_range("1:5")
     (1.0, 5.0)
     """
-    try:
-        low, high = map(float, text.split(":"))
-    except ValueError:
-        raise UserError(f"score range {text!r}, expected LOW:HIGH, such as 0:1") from None
+    low, high = (written_number(end) for end in text.partition(":")[::2])
+    if low is None or high is None:
+        raise UserError(f"score range {literal(text)}, expected LOW:HIGH, such as 0:1")
     return low, high
 
 
-def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column]]:
-    """The distinct texts of some columns, sorted, and the columns with each text replaced by its index.
+def label_numbers(truth: Sequence[Any], answer: Sequence[Any]) -> tuple[tuple[str, ...], list[Column]]:
+    """The distinct labels of two columns, sorted, and the columns with each label replaced by its index.
 
     >>> label_numbers(["Paris", "Rome"], ["Rome", None])[0]
     ('Paris', 'Rome')
     """
-    coded = [*map(Codes.of, columns)]
+    columns = Codes.of(truth), Codes.of(answer)
+    coded = Spelling.of(*columns).texts(*columns)
     labels = sorted({value for codes in coded for value in codes.values if isinstance(value, str)})
     number = {label: index for index, label in enumerate(labels)}
     return tuple(labels), [_numbered(codes, number) for codes in coded]

@@ -179,6 +179,7 @@ class Rankings:
     unjudged: int = 0
     grades: Grades | None = None
     relevance_level: int = 1
+    library: str = ""
 
     def __post_init__(self) -> None:
         self._check_shapes()

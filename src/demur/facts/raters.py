@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, shown
+from demur.facts.codes import Codes
 from demur.facts.columns import Column, State
 from demur.facts.ids import ClusterId
 from demur.facts.instruments import score_bounds
 from demur.facts.items import Items, Source
+from demur.facts.labels import Spelling, folded
 from demur.facts.losses import LossColumn
 from demur.types import Flags, Indices
 
@@ -84,7 +86,7 @@ class RaterAnswers:
             return
         for unit, row in enumerate(rows.tolist()):
             own: Any = int(like.truth[unit]) if like.labels is None else like.labels[like.truth[unit]]
-            if self.truths[row] != own:
+            if self.truths[row] != own and folded(self.truths[row]) != folded(own):
                 both = f"{literal(self.truths[row])} of the rater, {literal(own)} of the evaluation"
                 raise UserError(f"{like.place(unit)}: truth {both}")
 
@@ -105,7 +107,9 @@ def _predicted(rated: Items, values: Column, answered: Flags) -> Items:
         wrong = answered & ~values.within(low, high, whole=True)
         values.refuse(wrong, "prediction", f"{score} or null", rated.place)
         return replace(rated, answer=np.where(answered, values.values, 0).astype(np.int64))
-    texts = [str(values.cell(unit)) if known else None for unit, known in enumerate(answered.tolist())]
+    cells = [values.cell(unit) if known else None for unit, known in enumerate(answered.tolist())]
+    truths, answers = Codes.numbered(rated.truth, rated.labels), Codes.of(cells)
+    texts = [text if text is None else str(text) for text in Spelling.of(truths, answers).texts(truths, answers)[1]]
     labels = (*rated.labels, *sorted({text for text in texts if text is not None}.difference(rated.labels)))
     number = {label: index for index, label in enumerate(labels)}
     answer = np.array([0 if text is None else number[text] for text in texts], dtype=np.int64)

@@ -172,7 +172,7 @@ def check_values(units: RawUnits) -> None:
 
 def _wrong_scores(units: RawUnits) -> Iterator[_Check]:
     low, high, score = score_bounds(units.instrument)
-    score = score if units.labels is None else "a text"
+    score = score if units.labels is None else "a text or an integer"
     wrong = units.answered & ~units.prediction.within(low, high, whole=True)
     yield "ground truth", units.truth, ~units.truth.within(low, high, whole=True), score
     yield "predicted", units.prediction, wrong, score if units.abstained else f"{score} or {units.no_answer}"

@@ -5,7 +5,7 @@ Runs may have other signals too; their values are not checked.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,3 +102,22 @@ def consistency(answers: Sequence[Any]) -> dict[str, Any]:
     given = len(scores)  # the variance is from integer sums, so that it is exactly 0 for equal answers
     variance = (given * sum(score * score for score in scores) - sum(scores) ** 2) / given**2 if given else 0.0
     return {"consistency_modal_score": chosen, **share, "consistency_score_std": math.sqrt(variance), **abstained}
+
+
+def listed_names(names: str | Sequence[str], known: Container[str]) -> tuple[str, ...]:
+    """Names as they are, or those in a text with commas between them; a `known` name may contain commas itself.
+
+    >>> listed_names("p(yes), raw, sure", ["p(yes), raw", "sure"]), listed_names(["a, b"], [])
+    (('p(yes), raw', 'sure'), ('a, b',))
+    """
+    if not isinstance(names, str):
+        return tuple(names)
+    if names in known:
+        return (names,)
+    parts, found = names.split(","), list[str]()
+    while parts:
+        first = (",".join(parts[:end]).strip() for end in range(len(parts), 0, -1))
+        size = next((len(parts) - index for index, name in enumerate(first) if name in known), 1)
+        found.append(",".join(parts[:size]).strip())
+        del parts[:size]
+    return tuple(found)

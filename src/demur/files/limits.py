@@ -45,6 +45,16 @@ class Limit:
 LINE = Limit("DEMUR_MAX_LINE", "64M", "a line or a row")
 MEMBER = Limit("DEMUR_MAX_MEMBER", "1G", "what has to be read in one piece")
 FILE = Limit("DEMUR_MAX_FILE", "8G", "the unpacked file")
+RATIO = Limit("DEMUR_MAX_RATIO", "300", "the unpacked file as a multiple of the packed one")
+_HARMLESS = 1 << 24  # bytes that take no time, however small they are packed
+
+
+def check_unpacked(unpacked: int, packed: int) -> None:
+    """Refuse a file of few bytes that unpack to very many: at best, they say the same thing over and over."""
+    if unpacked > _HARMLESS and unpacked > RATIO.size * packed:
+        raise UserError(
+            f"it unpacks to more than {RATIO.written} times its size; to allow it, set {RATIO.variable} to more"
+        )
 
 
 def read_whole(file: BinaryIO) -> bytes:

@@ -19,7 +19,7 @@ from pydantic import (
     create_model,
 )
 
-from demur.errors import and_more, literal
+from demur.errors import and_more, literal, shown
 from demur.files.strict_model import REQUIRED, Declared, Part, constraints_of
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
@@ -113,7 +113,12 @@ def _first_lines(schema: Any) -> Any:
 def one_line(error: ValidationError) -> str:
     """The first mistake in some content, where it is, and how many more there are."""
     first = error.errors()[0]
-    where = ".".join(map(str, first["loc"]))
+    where = ".".join(map(shown, first["loc"]))
     message = first["msg"].removeprefix("Value error, ")
-    value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
+    # The value of an unknown member may be a secret, and so may what is inside of a wrong one.
+    value = "" if first["type"] in ("value_error", "extra_forbidden") else f", not {_brief(first['input'])}"
     return and_more(f"{where}: {message}{value}" if where else f"{message}{value}", error.error_count())
+
+
+def _brief(value: Any) -> str:
+    return "an object" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else literal(value)

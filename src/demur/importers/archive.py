@@ -6,6 +6,7 @@ after the first of several zstd frames, which large members consist of.
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from array import array
@@ -14,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from demur.errors import UserError, shown
-from demur.files.limits import FILE
+from demur.errors import UserError, shown, without_extra
+from demur.files.limits import FILE, check_unpacked
 from demur.importers.hashing import Hashes, short_hash
 
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
@@ -26,7 +27,7 @@ _COMMENT = 0xFFFF
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _UTF8, _ENCRYPTED = 1 << 11, 1
 _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB"))
-NO_ZSTD = "reading .eval logs compressed with zstd needs Python 3.14 or backports.zstd: pip install 'demur[inspect]'"
+_NO_ZSTD = "reading .eval logs compressed with zstd needs Python 3.14 or backports.zstd"
 
 
 class Member(NamedTuple):
@@ -49,6 +50,7 @@ class Archive:
     def __init__(self, file: BinaryIO, largest: int) -> None:
         self._file, self._largest, self._total = file, largest, 0
         self._entries, self._hashes = array("Q"), Hashes()
+        self._length = file.seek(0, os.SEEK_END)
         count, start = _end(file)
         file.seek(start)
         for _ in range(count):
@@ -87,6 +89,7 @@ class Archive:
             raise UserError(f"{where} would unpack to {size}: more than {most} (--max-member)")
         self._total += member.size
         FILE.check(self._total)
+        check_unpacked(self._total, self._length)
         self._file.seek(member.start)
         signature, names, extra = struct.unpack("<4s22x2H", self._file.read(30))
         if signature != _LOCAL:
@@ -201,7 +204,7 @@ def _zstd() -> tuple[Callable[[], Any], type[Exception]]:
         try:
             from backports import zstd  # noqa: PLC0415  (an extra)
         except ImportError:
-            raise UserError(NO_ZSTD) from None
+            raise without_extra(_NO_ZSTD, "inspect") from None
     return zstd.ZstdDecompressor, zstd.ZstdError
 
 

@@ -5,23 +5,26 @@ Rules for abstentions are written like `value=N`, `answer~=REGEX` and `choice=TE
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from demur.errors import UserError, literal, shown
+from demur.facts.columns import written_number
+from demur.facts.labels import folded
 from demur.facts.paths import at_path
+from demur.files.numbers import finite_float
 from demur.importers.registry import LogEntry
-from demur.importers.values import as_text, is_number
+from demur.importers.values import as_text, is_nan
 
 Applies = Callable[[LogEntry], bool]
+_OF_SCORES = re.compile("value=|unscored$|null$")
 
 
 def no_such(noun: str, name: str, names: Iterable[str]) -> UserError:
     """The error for a scorer, metric, filter or system that is not in the log."""
-    return UserError(f"no {noun} is called {shown(name)}; there are: {', '.join(map(shown, names))}")
+    return UserError(f"no {noun} is called {shown(name)}; there are: {', '.join(map(shown, names)) or 'none'}")
 
 
 class OneOf:
@@ -67,18 +70,32 @@ class OneOf:
 
 
 class AbstentionRules:
-    """The rules of one import, those of the format first; an abstention is counted under the first that applies."""
+    """The rules of one import, those of the format first; an abstention is counted under the first that applies.
+
+    The rules of the format are about the score, and a given rule about the score replaces them all.
+    """
 
     def __init__(self, given: Sequence[str], own: Sequence[str], known: Collection[str]) -> None:
-        self._rules: dict[str, Applies] = {name: _rule(name, known) for name in dict.fromkeys([*own, *given])}
+        rules = {name: _rule(name, known) for name in dict.fromkeys([*own, *given])}
+        replaced = any(_OF_SCORES.match(name) for name in given)
+        self._dropped = {name: rules[name] for name in own if replaced and name not in given}
+        self._rules = {name: rule for name, rule in rules.items() if name not in self._dropped}
         self.counts = dict.fromkeys(self._rules, 0)
 
-    def abstains(self, entry: LogEntry) -> bool:
-        """Whether an entry is an abstention; if so, count it."""
-        name = next((name for name, applies in self._rules.items() if applies(entry)), None)
+    def rule_for(self, entry: LogEntry) -> str | None:
+        """The rule by which an entry is an abstention, which is counted; None if it is not one."""
+        name = _first(self._rules, entry)
         if name is not None:
             self.counts[name] += 1
-        return name is not None
+        return name
+
+    def dropped_for(self, entry: LogEntry) -> str | None:
+        """The rule of the format that would apply, had it not been replaced."""
+        return _first(self._dropped, entry)
+
+
+def _first(rules: Mapping[str, Applies], entry: LogEntry) -> str | None:
+    return next((name for name, applies in rules.items() if applies(entry)), None)
 
 
 def _rule(text: str, known: Collection[str]) -> Applies:
@@ -114,19 +131,13 @@ _KINDS: dict[str, tuple[str, str, Callable[..., Applies]]] = {
     "answer": ("answer~=REGEX", "answer~=(.+)", _answer),
     "field": ("field:PATH=VALUE", "field:(.+?)=(.*)", _field),
     "named": ("named:METRIC=VALUE", "named:(.+?)=(.*)", _named),
-    "unscored": ("unscored", "unscored", lambda: lambda entry: _is_nan(entry.value)),
+    "unscored": ("unscored", "unscored", lambda: lambda entry: is_nan(entry.value)),
 }
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
 def _equals(value: Any, wanted: str) -> bool:
-    """Whether a value is this text, or a number that the text spells."""
-    if as_text(value) == wanted:
+    """Whether a value is this label, or a number that the text spells."""
+    if folded(as_text(value)) == folded(wanted):
         return True
-    try:
-        return is_number(value) and float(value) == float(wanted)
-    except (ValueError, OverflowError):
-        return False
+    number = finite_float(value)
+    return number is not None and number == written_number(wanted)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
 from demur.facts.paths import at_path
+from demur.files.numbers import finite_float
 from demur.files.strict_json import read_as
 from demur.importers.choosing import no_such
 from demur.importers.hashing import sha256_of
@@ -52,6 +53,11 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
     answers = dict(_answers(states))
     perturbation = options.choices.get("perturbation")
     varying = _varying(_rows(stats, perturbation), facts)
+    perturbations = dict.fromkeys(key.perturbation for key in answers)
+    if perturbations and perturbation not in perturbations:
+        named = ", ".join(shown(name) for name in perturbations if name is not None) or "none"
+        wanted = "without a perturbation" if perturbation is None else f"with the perturbation {shown(perturbation)}"
+        raise UserError(f"{folder}: no instance {wanted}; perturbations, for --perturbation: {named}")
     for key, values in _rows(stats, perturbation):
         answer = answers.get(key)
         where = f"instance {shown(key.item)}, trial {key.trial}"
@@ -63,7 +69,7 @@ def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) ->
         yield LogEntry(
             where=where,
             item=key.item,
-            repeat=key.trial,
+            repeat=key.trial + 1,  # trials count from 0
             value=values.get(metric),
             answer=answer.text,
             record={"instance": answer.instance, "stats": values},
@@ -77,14 +83,21 @@ def _describe_run(folder: Path, metric: str, facts: LogFacts) -> None:
     stats, states, spec = (folder / name for name in (_STATS, _STATES, _SPEC))
     for path in (stats, states):
         if not path.is_file():
-            raise UserError(f"{folder}: not a run folder of HELM: there is no {path.name} in it")
+            raise UserError(f"{folder}: not a run folder of HELM: there is no {path.name} in it{_run_folder(folder)}")
     facts.path = stats
     facts.read_beside += [stats, states, spec]
     facts.source["sha256"] = sha256_of([stats, states])
     if spec.is_file():
         facts.describe(read_as(spec, lambda parsed: parsed), {"task": "name", "model": "adapter_spec.model"})
-    facts.mapping |= {"item": "instance_id", "repeat": "train_trial_index", "loss": f"1 - {metric}"}
+    facts.mapping |= {"item": "instance_id", "repeat": "train_trial_index + 1", "loss": f"1 - {metric}"}
     facts.signal_paths |= {name: f"stats {name}" for name in _SIGNALS}
+
+
+def _run_folder(place: Path) -> str:
+    """A hint at the run folder that a wrong path may mean: the one of a file, or the first in a folder of runs."""
+    runs = [place.parent] if (place.parent / _STATS).is_file() and place.is_file() else []
+    runs += sorted(file.parent for file in place.glob(f"*/{_STATS}")) if place.is_dir() else []
+    return f"; give a run folder, such as {shown(str(runs[0]))}" if runs else ""
 
 
 def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dict[str, float]]]:
@@ -95,14 +108,17 @@ def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dic
                 if not isinstance(row, dict):
                     raise UserError("expected an object")
                 key = _key(row, object_at(row, "perturbation"), row.get("instance_id"))
-            if key.perturbation == perturbation:
-                yield key, dict(_means(row.get("stats")))
+                means = dict(_means(row.get("stats"))) if key.perturbation == perturbation else None
+            if means is not None:
+                yield key, means
 
 
 def _means(stats: Any) -> Iterator[tuple[str, float]]:
     for stat in stats if isinstance(stats, list) else ():
         name, mean, count = (at_path(stat, path) for path in ("name.name", "mean", "count"))
         if isinstance(name, str) and is_number(mean) and is_number(count) and count > 0:
+            if finite_float(mean) is None:
+                raise UserError(f"{shown(name)} is {literal(mean)}, expected a finite number")
             yield name, mean
 
 
@@ -126,7 +142,7 @@ def _answers(path: Path) -> Iterator[tuple[_Instance, _Answer]]:
                 with located(f"request_states[{number}]"):
                     key = _key(state, object_at(instance, "perturbation"), instance.get("id"))
                 members = {name: value for name, value in instance.items() if name not in ("input", "references")}
-                yield key, _Answer(_text(state), result.get("success") is not False, members)
+                yield key, _Answer(_text(state), bool(result) and result.get("success") is not False, members)
 
 
 def _text(state: Json) -> str | None:

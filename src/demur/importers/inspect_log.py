@@ -12,18 +12,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from demur.confidences.model_output import token_signals
 from demur.errors import UserError, literal, located, shown
 from demur.facts.paths import at_path
+from demur.files.numbers import finite_float
 from demur.files.strict_json import decode, decoder
 from demur.importers.archive import Archive, Member
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
-from demur.importers.values import is_number, object_at
+from demur.importers.values import is_nan, is_number, object_at
 from demur.types import Json
 
 _ZIP = b"PK"
@@ -36,6 +37,15 @@ _READ |= {"error_retries", "scores"}
 _SCORES = decoder(constant=float)  # accepts NaN and Infinity, which only the value of a score may be
 _CODES = {"C": 1.0, "I": 0.0, "P": 0.5, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COSTS = ("input_tokens", "output_tokens", "total_tokens")
+# Reasons that Inspect gives where the grader or the scorer failed; `grade_parse_failure` is the one before 0.3.261.
+_NO_VERDICT = {"grader_failed", "scoring_failed", "grade_parse_failure"}
+# Reasons that scorers of others give for a score that says nothing: about the grader, not about the answer.
+_OF_THE_SCORER = re.compile(
+    r"(?<![a-z])(?:grad(?:e|er|ing)|judge?|scor(?:e|er|ing)|fail|error|exception|time_?out)", re.IGNORECASE
+)
+_NO_GRADE = "Grade not found in model output"  # how Inspect explains such a score; before 0.3.233 its value is I
+_GRADER_FAILED = "grader_failed"
+_SHORT = re.compile(r"[\w -]{1,40}")
 
 
 @dataclass(slots=True)
@@ -78,9 +88,10 @@ def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
             _describe(reading, reading.samples - before)
     with located(paths[0]):
         reading.scorer.check(f"{reading.samples} samples")
-    facts.source["cost"] = {**reading.cost, "total_time": math.fsum(reading.times)}
+    facts.source["cost"] = {**reading.cost, "total_time": _total(reading.times)}
     value_key = options.choices.get("value_key")
-    value = f"scores.{reading.scorer.chosen}.value" + (f".{value_key}" if value_key else "")
+    value = f"scores.{reading.scorer.chosen}.value" if reading.scorer.chosen is not None else "score"
+    value += f".{value_key}" if value_key else ""
     facts.mapping |= {"item": "id", "repeat": "epoch", "loss": f"1 - {value}"}
 
 
@@ -152,8 +163,8 @@ def _sample(cursor: JsonCursor) -> Json:
 def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
     """The entry of a sample; none if it has several scores and no scorer was requested."""
     item, epoch, scores = sample.get("id"), sample.get("epoch", 1), sample.get("scores") or {}
-    if not isinstance(item, (int, str)) or type(epoch) is not int or not isinstance(scores, dict):
-        raise UserError(f"sample {literal(item)}, epoch {literal(epoch)}: expected an id, an epoch and scores")
+    if not isinstance(item, (int, str)) or type(epoch) is not int or epoch < 1 or not isinstance(scores, dict):
+        raise UserError(f"sample {literal(item)}, epoch {literal(epoch)}: expected an id, an epoch from 1, and scores")
     where = f"sample {shown(item)}, epoch {epoch}"
     reading.samples += 1
     _add_cost(sample, reading)
@@ -161,13 +172,14 @@ def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
     if len(scores) > 1 and reading.scorer.is_guess:
         return
     score = scores[taken[0]] if taken else None
-    failed = _failure(sample, has_score=score is not None)
+    failed, value = _failure(sample, has_score=score is not None), None
     with located(where):
-        value = None if score is None or failed else _value(score, taken[0], reading.options.choices.get("value_key"))
+        if score is not None and not failed:
+            value = _value(score, taken[0], reading.options.choices.get("value_key"))
+            failed = _scorer_failure(score, value)
         _check_finite({name: _without_value(part) for name, part in scores.items()})
         signals = _signals(sample, score, taken[0] if taken else "", reading.facts)
-    score = score if isinstance(score, dict) else {}
-    answer, reason = score.get("answer"), score.get("reason") or object_at(score, "metadata").get("unscored_reason")
+    answer = score.get("answer") if isinstance(score, dict) else None
     yield LogEntry(
         where=where,
         item=str(item),
@@ -177,7 +189,7 @@ def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
         record={**sample, "eval": reading.header["eval"]},
         signals=signals,
         failed=failed,
-        reason=reason if isinstance(reason, str) else None,
+        reason=_reason(score),
     )
 
 
@@ -191,6 +203,34 @@ def _failure(sample: Json, *, has_score: bool) -> str | None:
     return "limit" if sample.get("limit") else "no score"
 
 
+def _scorer_failure(score: Any, value: Any) -> str | None:
+    """Why a score is no verdict on the answer, if its grader or its scorer failed.
+
+    A score of NaN, null or N is a failure too if the reason is about the scorer, or if it has none and the answer went
+    to a grader. A value that somebody corrected is a verdict, even if the reason was left as it was.
+    """
+    if not isinstance(score, dict):
+        return None
+    reason, metadata, history = _reason(score), object_at(score, "metadata"), score.get("history")
+    silent = value in (None, "N") or is_nan(value)
+    edits = history[1:] if isinstance(history, list) else []
+    if not silent and any(isinstance(edit, dict) and edit.get("value", "UNCHANGED") != "UNCHANGED" for edit in edits):
+        return None
+    if reason is not None and (reason in _NO_VERDICT or (silent and _OF_THE_SCORER.search(reason))):
+        return reason if _SHORT.fullmatch(reason) else _GRADER_FAILED
+    graded = not metadata.keys().isdisjoint(("grading", "panel"))
+    if str(score.get("explanation")).startswith(_NO_GRADE) or (silent and value != "N" and graded and reason is None):
+        return _GRADER_FAILED
+    return None
+
+
+def _reason(score: Any) -> str | None:
+    """The reason of an abnormal score; before 0.3.261 it is in the metadata."""
+    own, metadata = score if isinstance(score, dict) else {}, object_at(score, "metadata")
+    reasons = (own.get("reason"), metadata.get("unscored_reason"), metadata.get("reason"))
+    return next((reason for reason in reasons if isinstance(reason, str) and reason.strip()), None)
+
+
 def _value(score: Any, scorer: str, key: str | None) -> Any:
     value = score.get("value") if isinstance(score, dict) else score
     if isinstance(value, dict):
@@ -201,6 +241,8 @@ def _value(score: Any, scorer: str, key: str | None) -> Any:
                 f"scorer {shown(scorer)} gives several values: {names}{missing}; choose one with --value-key"
             )
         return value[key]
+    if value is None or is_nan(value):  # the score as a whole is missing, even of a scorer that gives several values
+        return math.nan
     if key is not None:
         raise UserError(f"scorer {shown(scorer)} gives one value: leave out --value-key")
     if isinstance(value, list):
@@ -240,12 +282,25 @@ def _signals(sample: Json, score: Any, scorer: str, facts: LogFacts) -> dict[str
 def _add_cost(sample: Json, reading: _Reading) -> None:
     for counts in object_at(sample, "model_usage").values():
         for name in _COSTS:
-            if isinstance(counts, dict) and type(counts.get(name)) is int:
+            if isinstance(counts, dict) and _is_count(counts.get(name)):
                 reading.cost[name] += counts[name]
-    if is_number(sample.get("total_time")):
-        reading.times.append(sample["total_time"])
+    seconds = finite_float(sample.get("total_time"))
+    if seconds is not None:
+        reading.times.append(seconds)
     retries = sample.get("error_retries")
     reading.cost["error_retries"] += len(retries) if isinstance(retries, list) else 0
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return type(value) is int and finite_float(value) is not None
+
+
+def _total(times: Sequence[float]) -> float | None:
+    """The sum of times; None if it is too large for a number."""
+    try:
+        return math.fsum(times)
+    except OverflowError:
+        return None
 
 
 def _describe(reading: _Reading, samples: int) -> None:
@@ -272,6 +327,6 @@ def _describe(reading: _Reading, samples: int) -> None:
     if status != "success":
         warn("incomplete_log", f"the log says {literal(status)}, not success: the run may not have ended")
     ids, epochs = at_path(evaluation, "dataset.sample_ids"), at_path(evaluation, "config.epochs")
-    expected = len(ids) * (epochs if type(epochs) is int else 1) if isinstance(ids, list) else samples
+    expected = len(ids) * (epochs if _is_count(epochs) else 1) if isinstance(ids, list) else samples
     if expected != samples:
         warn("samples_differ", f"the header announces {expected} samples, the log holds {samples}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from demur.read.stream import stream
 _CHUNK = 1 << 16
 _LONGEST_WORD = 16  # an error so close to the end of the chunk may be a value that continues: tru|e, \u00|e9
 _CUT_NUMBER = 2  # characters after a number that may belong to it: 12e+|3 first reads as 12
-_BLANK = " \t\n\r"
+_BLANK = re.compile(r"[ \t\n\r]*")
 _STRICT = decoder()
 _ANYTHING = json.JSONDecoder()  # skipped values are not checked strictly
 
@@ -50,10 +51,9 @@ class JsonCursor:
     def peek(self) -> str:
         """The next character that is not white space; empty at the end."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _BLANK:
-                    return self._text[self._at]
-                self._at += 1
+            self._at = next(_BLANK.finditer(self._text, self._at)).end()
+            if self._at < len(self._text):
+                return self._text[self._at]
             if not self._more():
                 return ""
 

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 from demur.errors import UserError, literal, located, shown
 from demur.facts.columns import written_number
 from demur.facts.paths import at_path
+from demur.files.numbers import finite_float
 from demur.files.strict_json import json_objects, read_as
 from demur.importers.choosing import OneOf, no_such
 from demur.importers.hashing import sha256_of
-from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
-from demur.importers.values import is_number
+from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer, json_lines
+from demur.read.foreign import samples_hint
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -46,10 +47,16 @@ _ORIGIN = {
 }
 
 
-@importer("lm-eval", noun="document", rules=("choice", "answer", "field", "value"))
+def _records(path: Path) -> Iterator[Json]:
+    _check_samples(path)
+    return json_lines(path)
+
+
+@importer("lm-eval", noun="document", rules=("choice", "answer", "field", "value"), records=_records)
 def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The documents of one file, under one filter and one metric."""
     (path,) = paths
+    _check_samples(path)
     facts.source["sha256"] = sha256_of(paths)
     _describe_run(path, facts)
     facts.signal_paths |= _ORIGIN
@@ -69,6 +76,11 @@ def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
     facts.mapping |= {"item": "doc_id", "filter": filters.chosen, "loss": f"1 - {metric}"}
 
 
+def _check_samples(path: Path) -> None:
+    if hint := samples_hint(path):
+        raise UserError(f"{path}: {hint}")
+
+
 def _describe_run(path: Path, facts: LogFacts) -> None:
     """Record what the name of the file says of the run, and the file of results in the same folder, if there is one."""
     name = _NAME.fullmatch(path.name)
@@ -76,7 +88,11 @@ def _describe_run(path: Path, facts: LogFacts) -> None:
     file = path.with_name(f"results{name[2] or ''}.json" if name else "results.json")
     if file.is_file():
         facts.read_beside.append(file)
-        results = read_as(file, lambda content: content if isinstance(content, dict) else {})
+        try:
+            results = read_as(file, lambda content: content if isinstance(content, dict) else {})
+        except UserError as error:  # the samples are what was asked for
+            facts.warn("results_unread", f"the model and the version are unknown: {error}")
+            return
         model = "model_name" if results.get("model_name") else "config.model"
         facts.describe(results, {"tool_version": "lm_eval_version", "model": model})
         facts.source["created"] = _time(results.get("date"))
@@ -97,12 +113,17 @@ def _metric(row: Json) -> str:
     usual = [name for name in ("acc", "exact_match") if name in names]
     if usual or len(names) == 1:
         return (usual or names)[0]
+    if not names:
+        raise UserError("no metric: it has no list of metrics, and no number that could be one")
     raise UserError(f"{len(names)} metrics: {', '.join(map(shown, names))}; choose one with --metric")
 
 
 def _metrics(row: Json) -> list[str]:
+    """The names of the metrics; early versions do not list them, and every number but the id is one."""
     listed = row.get("metrics")
-    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    if isinstance(listed, list):
+        return [name for name in listed if isinstance(name, str)]
+    return [name for name, value in row.items() if name != "doc_id" and isinstance(value, (int, float))]
 
 
 def _entry(row: Json, metric: str) -> LogEntry:
@@ -117,7 +138,7 @@ def _entry(row: Json, metric: str) -> LogEntry:
     where = f"doc_id {shown(item)}"
     answers = row["filtered_resps"]
     with located(where):
-        if not is_number(row[metric]):
+        if not isinstance(row[metric], bool) and finite_float(row[metric]) is None:
             raise UserError(f"{shown(metric)} is {literal(row[metric])}, expected a number")
         choices = _choices(row, answers)
         if choices:
@@ -153,13 +174,13 @@ def _choices(row: Json, answers: Any) -> list[_Choice]:
         return []
     choices = []
     for index, (written, _) in enumerate(answers):
-        number = written_number(written) if isinstance(written, str) else written
-        if not is_number(number) or not math.isfinite(number):
+        number = finite_float(written_number(written) if isinstance(written, str) else written)
+        if number is None:
             raise UserError(f"log-likelihood {literal(written)} of choice {index}, expected a finite number")
         text = at_path(row, f"arguments.gen_args_{index}.arg_1")
         if not isinstance(text, str):
             raise UserError(f"arguments.gen_args_{index}.arg_1, which is the text of a choice, is not a text")
-        choices.append(_Choice(text.removeprefix(" "), float(number)))
+        choices.append(_Choice(text.removeprefix(" "), number))
     return choices
 
 

@@ -45,12 +45,22 @@ def read_oai_evals(paths: Sequence[Path], options: ImportOptions, facts: LogFact
         for line, event in json_objects(file.lines):
             with located(line):
                 _take(event, samples, facts)
+    if samples and not any(sample.matches for sample in samples.values()):
+        facts.warn(
+            "no_matches", "no sample has a match: what an eval records as metrics alone is not imported as a score"
+        )
     with located(path):
         for item, sample in sorted(samples.items(), key=lambda pair: pair[1].first):
             yield from _entries(item, sample, _cluster(item, pattern), facts)
 
 
 def _take(event: Json, samples: dict[str, _Sample], facts: LogFacts) -> None:
+    run = object_at(event, "spec").get("run_id") if "spec" in event else event.get("run_id")
+    if isinstance(run, str) and facts.source["run_id"] not in (None, run):
+        raise UserError(
+            f"run {shown(run)}, and {shown(facts.source['run_id'])} before it: import each in a file of its own"
+        )
+    facts.describe({"run_id": run}, {"run_id": "run_id"})
     if "spec" in event:
         facts.describe(object_at(event, "spec"), _ABOUT)
         return

@@ -22,12 +22,23 @@ from demur.types import Json
 _VERSION = 3
 _ERROR = 2  # no response; 1 is a failed assertion, which has a text in `error` too
 _DISPLAY = ".csv"
+_NO_GRADE = ("Could not extract JSON from", "llm-rubric produced malformed response")  # reasons of a grader that failed
 _ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersion"), "config": ("task", "description")}
 
 
 def _records(path: Path) -> Iterator[Json]:
+    return (row for _, row in _placed_rows(path, LogFacts()))
+
+
+def _placed_rows(path: Path, facts: LogFacts) -> Iterator[tuple[str, Json]]:
+    """The rows, each after its position."""
     with JsonCursor.opened(path) as cursor:
-        yield from (cursor.value() for _ in _rows(cursor, LogFacts()))
+        for number, _ in enumerate(_rows(cursor, facts)):
+            with located(f"results[{number}]"):
+                row = cursor.value()
+                if not isinstance(row, dict):
+                    raise UserError("expected an object")
+            yield f"results[{number}]", row
 
 
 @importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"), records=_records)
@@ -38,15 +49,11 @@ def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFact
         raise UserError(f"{path}: this is results.csv of promptfoo: import results.json")
     facts.source["sha256"] = sha256_of(paths)
     reading = _Rows(options)
-    with JsonCursor.opened(path) as cursor:
-        for number, _ in enumerate(_rows(cursor, facts)):
-            with located(f"results[{number}]"):
-                row = cursor.value()
-                if not isinstance(row, dict):
-                    raise UserError("expected an object")
-                entry = reading.entry(row, facts)
-            if entry:
-                yield entry
+    for position, row in _placed_rows(path, facts):
+        with located(path), located(position):
+            entry = reading.entry(row, facts)
+        if entry:
+            yield entry
     with located(path):
         reading.check()
     facts.source["model"] = reading.systems.chosen
@@ -62,7 +69,7 @@ def _rows(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
         elif cursor.peek() == "{":
             yield from _rows_of_results(cursor, facts)
         else:
-            cursor.skip()
+            raise UserError("not results of promptfoo: results is not an object that has the rows in its own results")
 
 
 def _rows_of_results(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
@@ -99,18 +106,29 @@ class _Rows:
         repeat = self._repeats[item]
         where = f"test {shown(item)}, repeat {repeat}"
         response = object_at(row, "response")
-        failed = "error" if row.get("failureReason") == _ERROR else None
+        unanswered = row.get("failureReason") == _ERROR or (row.get("error") and response.get("output") is None)
+        failed = "error" if unanswered else None
         with located(where):
+            value = None if failed else self._value(row)
             return LogEntry(
                 where=where,
                 item=item,
                 repeat=repeat,
-                value=None if failed else self._value(row),
+                value=value,
                 answer=answer_text(response.get("output")),
                 record=row,
                 signals=_signals(response, facts),
-                failed=failed,
+                failed=failed or ("grader_failed" if self._grader_failed(row) else None),
             )
+
+    def _grader_failed(self, row: Json) -> bool:
+        """Whether the score is 0 because a grader gave no verdict, and not because of the answer."""
+        components = at_path(row, "gradingResult.componentResults")
+        return any(
+            self.metric in (at_path(part, "assertion.metric"), "success", "score")
+            and (at_path(part, "metadata.graderError") is True or str(at_path(part, "reason")).startswith(_NO_GRADE))
+            for part in (components if isinstance(components, list) else [object_at(row, "gradingResult")])
+        )
 
     def _is_wanted(self, row: Json) -> bool:
         provider, prompt = row.get("provider"), row.get("promptIdx", 0)
@@ -162,4 +180,4 @@ def _signals(response: Json, facts: LogFacts) -> dict[str, float]:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and value.strip() else None

@@ -12,14 +12,17 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
-from demur.facts.columns import MISSING
+from demur.facts.columns import MISSING, written_number
 from demur.facts.paths import at_path
+from demur.facts.signals import SIGNALS
+from demur.files.numbers import finite_float
 from demur.files.write import check_target, write_whole
 from demur.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
 from demur.importers.choosing import AbstentionRules
 from demur.importers.hashing import Hashes, short_hash
 from demur.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
-from demur.importers.values import as_text, is_number
+from demur.importers.values import as_text
+from demur.read.units_file import RESERVED
 from demur.types import Json
 
 TOOLS = (helm, inspect_log, lm_eval, oai_evals, promptfoo)  # importing a module registers its tool
@@ -29,6 +32,7 @@ _MOST_NAMES = 50
 _RANGE = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,15})?):(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)")
 _DIGITS = 50
 _HUGE = 1e300
+_UNSCORED = "unscored"
 _INDEPENDENT = "give --cluster to group questions of one document"
 
 
@@ -45,7 +49,8 @@ def import_units(tool: str, paths: Sequence[str | Path], output: str | Path, opt
                 with located(imported.facts.path):
                     imported.add(entry)
         except OSError as error:
-            raise UserError(f"{error.filename or logs[0]}: cannot be read ({error.strerror})") from None
+            hint = ": name a log in it" if isinstance(error, IsADirectoryError) else ""
+            raise UserError(f"{error.filename or logs[0]}: cannot be read ({error.strerror}){hint}") from None
         with located(", ".join(map(str, logs))):
             imported.finish()
         write_whole(output, imported.pieces(), inputs=[*logs, *imported.facts.read_beside])
@@ -69,6 +74,8 @@ class ImportedUnits:
         self._absent: Counter[str] = Counter()
         self._suggestions: dict[str, dict[str, None]] = {path: {} for path in self._paths}
         self._without_cluster: list[str] = []
+        self._left_out: dict[str, str] = {}
+        self._unexplained = 0
 
     def add(self, entry: LogEntry) -> None:
         """Add the unit of an entry."""
@@ -79,8 +86,8 @@ class ImportedUnits:
         self._clusters.add(unit["cluster"])
         self.rows += 1
         self.filled.update(name for name, value in unit["signals"].items() if value is not None)
-        if entry.failed:
-            self.causes[entry.failed] += 1
+        if unit["status"] == "failed":
+            self.causes[unit["cause"]] += 1
         elif unit["loss"] is None:
             self.abstained += 1
         else:
@@ -89,7 +96,8 @@ class ImportedUnits:
     def finish(self) -> None:
         """Check, at the end of the log, that units are unique and that every path was found."""
         if not self.rows:
-            raise UserError(f"no {self.tool.noun}s: there is nothing to import")
+            why = "".join(f"; {message}" for code, message in self.facts.warnings if code == "incomplete_log")
+            raise UserError(f"no {self.tool.noun}s: there is nothing to import{why}")
         self._check_keys()
         for path in self._paths:
             if self._absent[path] == self.rows:
@@ -99,6 +107,13 @@ class ImportedUnits:
         if self._without_cluster:
             text = f"{self._without_cluster[0]}: no {shown(self.options.cluster)}, which is its cluster"
             raise UserError(and_more(text, len(self._without_cluster)))
+        for name, why in self._left_out.items():
+            del self.filled[name]
+            hint = f"left out; keep it under another name, --confidence NAME={self.facts.signal_paths.get(name, name)}"
+            self.facts.warn("signal_left_out", f"the signal {shown(name)} {why}: {hint}")
+        if self._unexplained and _UNSCORED not in self.options.abstain:
+            text = f"{self._unexplained} scores are NaN for no stated reason, and are imported as abstentions"
+            self.facts.warn("unexplained_scores", f"{text}; if the scorer failed there: --abstain value=N")
         if self._clusters.distinct == self.rows:
             message = f"cluster: {self.rows} of {self.rows} units are their own cluster: {_INDEPENDENT}"
             self.facts.warn("independent_rows", message)
@@ -139,6 +154,10 @@ class ImportedUnits:
         """The content of the file, in pieces."""
         yield _line(self.header())
         self._spool.seek(0)
+        for line in self._spool if self._left_out else ():
+            unit = json.loads(line)
+            unit["signals"] = {name: value for name, value in unit["signals"].items() if name not in self._left_out}
+            yield _line(unit)
         while piece := self._spool.read(_CHUNK):
             yield piece
 
@@ -148,11 +167,13 @@ class ImportedUnits:
         source, counts = header["source"], header["counts"]
         origin = [f"{what} {shown(source[what])}" for what in ("task", "model") if source[what]]
         kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("answered", "abstained", "failed"))
+        if counts["failed"] == counts["rows"]:
+            kinds = f"all failed ({_counted(counts['by_cause'])}), so there is nothing to evaluate"
         clusters = f"{counts['clusters']} clusters ({shown(header['mapping']['cluster'])})"
         yield "; ".join([f"{counts['rows']} {self.tool.noun}s: {kinds}", clusters, *origin])
         yield f"loss: {harmless(header['mapping']['loss'])}"
         yield f"abstained by: {_counted(counts['by_rule']) or 'no rule'}"
-        if not counts["abstained"]:
+        if not counts["abstained"] and counts["failed"] < counts["rows"]:
             yield "no unit abstained under these rules"
         if counts["failed"]:
             yield f"failed by: {_counted(counts['by_cause'])}"
@@ -161,24 +182,43 @@ class ImportedUnits:
         yield from (f"warning: {harmless(message)}" for _, message in self.facts.warnings)
 
     def _unit(self, entry: LogEntry) -> Json:
-        loss = None if entry.failed or self.rules.abstains(entry) else self._loss(entry.value)
+        rule = None if entry.failed else self.rules.rule_for(entry)
+        failed = entry.failed or (self._lost(entry) if rule is None else None)
+        loss = None if failed or rule is not None else self._loss(entry.value)
+        self._unexplained += rule == _UNSCORED and entry.reason is None
         signals = {name: _finite(value, name) for name, value in entry.signals.items()}
         unit: Json = {
             "cluster": self._cluster(entry),
-            "item": entry.item,
+            "item": entry.item.strip(),
             "repeat": entry.repeat,
             "loss": loss,
-            "status": "failed" if entry.failed else "ok",
+            "status": "failed" if failed else "ok",
             "groups": {name: self._text_at(entry, path) for name, path in self.options.groups.items()},
-            "signals": signals | {name: self._signal(entry, name) for name in self.options.confidences},
+            "signals": self._readable(signals) | {name: self._signal(entry, name) for name in self.options.confidences},
         }
-        if entry.failed:
-            unit["cause"] = entry.failed
+        if not unit["item"]:
+            raise UserError("its id is blank, expected a text or a number")
+        if failed:
+            unit["cause"] = failed
         elif loss is None and entry.reason:
             unit["abstain_reason"] = entry.reason
         if self.options.include_text and entry.answer is not None:
             unit["answer"] = entry.answer
         return unit
+
+    def _readable(self, signals: Mapping[str, float]) -> dict[str, float]:
+        """Signals of the log without those that no reader of units accepts under their names."""
+        wrong = {name: why for name, value in signals.items() if (why := _misnamed(name, value))}
+        self._left_out |= wrong
+        return {name: value for name, value in signals.items() if name not in wrong}
+
+    def _lost(self, entry: LogEntry) -> str | None:
+        """The cause of the failure of an entry without a score, if no rule that was given makes it an abstention."""
+        rule = self.rules.dropped_for(entry)
+        if rule is None or rule in (_UNSCORED, "null"):
+            return rule and _UNSCORED
+        value = json.dumps(entry.value)
+        raise UserError(f"score {value} abstains by default, which --abstain replaces: add --abstain {shown(rule)}")
 
     def _cluster(self, entry: LogEntry) -> str:
         text = entry.item if entry.cluster is None else entry.cluster
@@ -186,7 +226,7 @@ class ImportedUnits:
             text = self._text_at(entry, self.options.cluster) or ""
             if not text.strip():
                 self._without_cluster.append(entry.where)
-        return text
+        return text.strip()
 
     def _at(self, entry: LogEntry, path: str) -> Any:
         """The value at a path, or None, which is counted so that a path that no entry has is an error at the end."""
@@ -203,12 +243,15 @@ class ImportedUnits:
         text = as_text(value)
         if value is not None and text is None:
             raise UserError(f"{shown(path)} is {literal(value)}, expected a text or a number")
-        return text
+        return text and text.strip()
 
     def _signal(self, entry: LogEntry, name: str) -> float | None:
         path = self.options.confidences[name]
         value = self._at(entry, path)
-        return None if value is None else _finite(value, path)
+        number = None if value is None else _finite(value, path)
+        if number is not None and (why := _misnamed(name, number)):
+            raise UserError(f"--confidence {shown(name)}={shown(path)}: the signal {why}; give it another NAME")
+        return number
 
     def _loss(self, value: Any) -> float:
         """The distance of a score from the best one, as a fraction of the range, computed in decimals."""
@@ -218,12 +261,10 @@ class ImportedUnits:
         elif isinstance(value, bool):
             score = int(value)
         low, high = self._scale
-        try:
-            number = Decimal(str(score)) if self.tool.codes or not isinstance(score, str) else Decimal("NaN")
-        except ArithmeticError:
-            number = Decimal("NaN")
-        if not number.is_finite():
+        written = isinstance(score, str) and self.tool.codes
+        if finite_float(written_number(score) if written else score) is None:
             raise UserError(f"score {json.dumps(value)[:60]}, expected {self.tool.expected}")
+        number = Decimal(str(score))
         if not low <= number <= high:
             raise UserError(f"score {literal(score)} is outside {low}:{high}; give its range, --score-range LOW:HIGH")
         with localcontext(prec=_DIGITS):
@@ -258,9 +299,19 @@ def _scale(text: str) -> tuple[Decimal, Decimal]:
 
 
 def _finite(value: Any, name: str) -> float:
-    if not is_number(value) or not abs(value) < _HUGE:
+    if finite_float(value) is None or not abs(value) < _HUGE:
         raise UserError(f"{shown(name)} is {literal(value)}, expected a number")
     return float(value) if isinstance(value, float) else int(value)
+
+
+def _misnamed(name: str, value: float) -> str | None:
+    """Why a signal cannot have this name: a column of units has it, or a declared signal with other values."""
+    declared = SIGNALS.get(name)
+    if name in RESERVED:
+        return "has the name of a column"
+    if declared is not None and (declared.text or not declared.allows(float(value))):
+        return f"is {literal(value)}, and {shown(name)} is {declared.expected}"
+    return None
 
 
 def _key(unit: Json) -> str:

@@ -1,6 +1,7 @@
 """Values of a log's records: their kinds, and their forms as text."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -26,6 +27,11 @@ def answer_text(answer: Any) -> str | None:
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a number, and not a truth value."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_nan(value: Any) -> bool:
+    """Whether a value is the number NaN."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def object_at(record: Any, name: str) -> Json:

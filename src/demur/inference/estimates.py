@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, overload
 
-from demur.errors import UserError, unknown
+from demur.errors import IncompleteError, UserError, harmless, shown, unknown
 from demur.facts.frames import Tabular, frame_of
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import Interval, interval
@@ -89,8 +89,10 @@ class Estimate:
 class Estimates(Sequence[Estimate], Tabular):
     """A table of estimates, one row per number, selected by the columns of its key; with warnings."""
 
-    def __init__(self, rows: Iterable[Estimate] = (), warnings: Iterable[ResultWarning] = ()) -> None:
-        self._rows, self.warnings = tuple(rows), tuple(warnings)
+    def __init__(
+        self, rows: Iterable[Estimate] = (), warnings: Iterable[ResultWarning] = (), library: str = ""
+    ) -> None:
+        self._rows, self.warnings, self.library = tuple(rows), tuple(warnings), library
         self._by_key = {row.key: row for row in self._rows}
 
     @overload
@@ -100,6 +102,8 @@ class Estimates(Sequence[Estimate], Tabular):
     def __getitem__(self, index: int | slice | str | Key) -> Estimate | Sequence[Estimate]:
         """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
         if isinstance(index, Key):
+            if index not in self._by_key:
+                raise IncompleteError(f"these results lack a number: {label(index)}")
             return self._by_key[index]
         if not isinstance(index, str):
             return self._rows[index]
@@ -124,7 +128,7 @@ class Estimates(Sequence[Estimate], Tabular):
         rows: Iterable[Estimate] = self
         for name, value in columns.items():
             rows = [row for row in rows if getattr(row.key, name) == value]
-        return Estimates(rows)
+        return Estimates(rows, library=self.library)
 
     def one(self, **columns: Any) -> Estimate:
         """The only row whose key has these columns; of several, the one that is neither a difference nor of a group."""
@@ -137,7 +141,7 @@ class Estimates(Sequence[Estimate], Tabular):
         if not rows and "quantity" in columns:
             known = list(dict.fromkeys(row.key.quantity for row in self))
             if columns["quantity"] not in known:
-                raise unknown("quantity of these results", columns["quantity"], known)
+                raise _not_here(columns["quantity"], known)
         words = " and ".join(f"{name} {value!r}" for name, value in columns.items()) or "any key"
         raise UserError(f"{len(rows)} numbers have {words}, expected one: name more columns of the key")
 
@@ -155,7 +159,7 @@ class Estimates(Sequence[Estimate], Tabular):
         return table
 
     def to_frame(self) -> Any:
-        """The table as a data frame: of polars, pandas or pyarrow, whichever is loaded, or else installed."""
+        """The table as a data frame: of the kind that the data came in, or else of one that is loaded or installed."""
         columns, names = self.to_columns(), ("group", "level", "minus", "subtracted", "subtracted_level")
         cells = []
         for key in (row.key for row in self):
@@ -164,18 +168,30 @@ class Estimates(Sequence[Estimate], Tabular):
             cells.append((*(key.group or (None, None)), column, *subtracted))
         flat = {name: [row[index] for row in cells] for index, name in enumerate(names)}
         front = {name: columns[name] for name in KEY_COLUMNS[:-3]}
-        return frame_of(front | flat | {name: column for name, column in columns.items() if name not in front | flat})
+        rest = {name: column for name, column in columns.items() if name not in front | flat}
+        return frame_of(front | flat | rest, self.library)
 
     def __repr__(self) -> str:
         names = [label(row.key) for row in self]
         width = max(map(len, names), default=0)
-        table = "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
-        return "\n".join([table, *(f"warning ({warning.code}): {warning.message()}" for warning in self.warnings)])
+        rows = zip(names, self, strict=True)
+        table = "\n".join(harmless(f"{name:<{width}}  {row!r}") for name, row in rows)
+        warnings = (harmless(f"warning ({warning.code}): {warning.message()}") for warning in self.warnings)
+        return "\n".join([table, *warnings])
 
     def _repr_html_(self) -> str:
         from demur.drawing.html import html_table  # noqa: PLC0415  (only notebooks need it)
 
         return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
+
+
+def _not_here(name: object, known: Sequence[str]) -> UserError:
+    """The error of a quantity that a table lacks: who computes it, or, if there is none, the nearest name."""
+    try:
+        quantity = Measure.of(str(name)).quantity
+    except UserError:
+        return unknown("quantity of these results", name, known)
+    return UserError(f"no quantity of these results is called {shown(name)}: {quantity.computed_by}")
 
 
 def label(key: Key) -> str:

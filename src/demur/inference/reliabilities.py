@@ -99,6 +99,7 @@ class Reliability(Tabular):
     forecasts: Forecasts
     table: Table
     warnings: tuple[ResultWarning, ...] = ()
+    library: str = ""
 
     @classmethod
     def of(cls, graded: Graded, n_bins: int = BINS) -> Reliability:
@@ -106,7 +107,7 @@ class Reliability(Tabular):
         probability, outcome = checked_shares("confidence", graded.confidence), graded.loss / graded.divisor
         source = graded.items.source if graded.items else None
         warned = about_calibration(graded.made_of, source, Pattern())
-        return cls(Forecasts.of(probability, outcome, n_bins), Table.of(graded), tuple(warned))
+        return cls(Forecasts.of(probability, outcome, n_bins), Table.of(graded), tuple(warned), graded.library)
 
     @cached_property
     def bins(self) -> tuple[Bin, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -68,6 +68,10 @@ class Row:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
             ratio = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
+            if measure.value is None:  # of all answers, whose losses only those who hold the clusters may know
+                counted = replace(counted, varies=ratio.clusters > 1)
+            elif not quantity.loss_free:
+                counted = ratio.counted
         return cls(
             key,
             view,
@@ -76,7 +80,7 @@ class Row:
             float(measure(view.exact())),
             rule,
             contrast_rule,
-            counted=ratio.counted if ratio and not quantity.loss_free else counted,
+            counted=counted,
             ratio=ratio,
             held=view.own.held_by_some,
             entries=view.own.entries,
@@ -84,6 +88,13 @@ class Row:
             influences=measure.influence if known else None,
             **changes,
         )
+
+    @property
+    def by_resampling(self) -> Row:
+        """The same number with intervals from its replicates alone, whatever its quantity declares."""
+        counted = cast("CurveView", self.view).counted(self.measure)
+        row = replace(self, rule="resampled", contrast_rule="resampled_difference", counted=counted)
+        return replace(row, ratio=None, influence=None, influences=None)
 
     @property
     def clusters(self) -> int:

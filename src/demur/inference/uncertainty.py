@@ -15,6 +15,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import METHODS, MOST_DROPPED, Interval, interval, rare
 from demur.inference.key import Key
+from demur.inference.ratios import Ratio
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference
 from demur.inference.rules import ONE_HOLDS_ALL, Counted, recommended
@@ -158,8 +159,10 @@ def _single(row: Row, columns: Columns, left: Columns, request: Request | None) 
     if row.must_vary == "always":
         evidence = _varying(evidence)
     if row.ratio is not None and row.ratio.clusters:
-        evidence = replace(row.ratio.evidence(values), point=row.point)
+        evidence = _of_ratio(row, row.ratio, evidence)
     uncertainty = _uncertainty(evidence, row.rule, row.counted, request if row.resampled else None)
+    if row.ratio is not None and row.measure.value is None and not row.counted.number:
+        uncertainty["percentile"] = None  # it would be 0 to 0, as no answer has a loss
     if row.rests_on_one:
         uncertainty["no_interval"] = _why_no_interval(evidence) or ONE_HOLDS_ALL
     if not row.resampled:
@@ -172,6 +175,19 @@ def _single(row: Row, columns: Columns, left: Columns, request: Request | None) 
         by_convention=row.by_convention,
         **_operating_point(row, columns),
     )
+
+
+def _of_ratio(row: Row, ratio: Ratio, evidence: Evidence) -> Evidence:
+    """The evidence about a ratio of sums; only clusters with a denominator above 0 count.
+
+    At a threshold the influences are those of the accepted sums. Of all answers they are those of the row, as the sums
+    may be held by workers.
+    """
+    if row.measure.value is not None:
+        return replace(ratio.evidence(evidence.values), point=row.point)
+    collapses = row.clusters == 1 and row.counted.number > 0
+    maximum, two_sided = ratio.maximum or 1.0, ratio.clusters > 1 or collapses
+    return replace(evidence, clusters=ratio.clusters, largest=ratio.largest, maximum=maximum, two_sided=two_sided)
 
 
 def _varying(evidence: Evidence) -> Evidence:

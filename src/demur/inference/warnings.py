@@ -172,6 +172,14 @@ class ResultWarning:
         sentence = template.format(noun=noun, **values)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
+    def __str__(self) -> str:
+        """The warning in words, after the numbers it is about."""
+        about, subtracted = self.about, self.about.minus and self.about.minus.value
+        level = (subtracted if isinstance(subtracted, str) else subtracted.level) if subtracted else None
+        names = (about.system, about.quantity, about.confidence, about.group and about.group.level)
+        listed = [*map(shown, filter(None, names)), *([f"minus {shown(level)}"] if level else [])]
+        return f"{', '.join(listed)}: {self.message()}" if listed else self.message()
+
     @property
     def subject(self) -> str:
         """The subject of this kind of warning, besides the columns of its pattern."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from demur.errors import UserError
@@ -20,7 +23,7 @@ _RETRY_TEMPERATURE = 0.2  # at 0, another seed would give the same answer
 _SEEDS = 2**31
 _SERVER = 500
 _TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
-_FENCED = re.compile(r"\s*```[A-Za-z]*[ \t]*\n?(.*?)\s*```\s*", re.DOTALL)
+_FENCE = "```"
 _TAG = re.compile(r"<[^<>]*>")
 _UNIFIED = str.maketrans(
     dict.fromkeys("‘’‚‛", "'")
@@ -29,6 +32,7 @@ _UNIFIED = str.maketrans(
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", None)
 )
 _LEAST_LETTERS = 3
+_MOST_ACCENTS = 30  # on one letter; the time that normalising takes grows with the square of their number
 
 
 class InvalidAnswer(Exception):  # noqa: N818  (a fault of the answer, not an error of demur)
@@ -51,8 +55,10 @@ def json_of(content: str) -> str:
     >>> json_of('```json\n{"a": 1}\n```')
     '{"a": 1}'
     """
-    fenced = _FENCED.fullmatch(content)
-    return (fenced[1] if fenced else content).strip()
+    text = content.strip()
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    return text[len(_FENCE) : -len(_FENCE)].lstrip(string.ascii_letters).strip()
 
 
 def quotes_of(text: str, prompts: PromptFolder) -> dict[str, list[str]]:
@@ -107,8 +113,20 @@ def normalised(text: str) -> str:
     >>> normalised("I\u2019m  <laughter> so\u200b TIRED")
     "i'm so tired"
     """
-    plain = unicodedata.normalize("NFKC", text).translate(_UNIFIED)
+    plain = (text if _overloaded(text) else unicodedata.normalize("NFKC", text)).translate(_UNIFIED)
     return " ".join(_TAG.sub(" ", plain).split()).lower()
+
+
+def _overloaded(text: str) -> bool:
+    """Whether a letter has more accents than in any language."""
+    if text.isascii():
+        return False
+    return any(accents and sum(1 for _ in run) > _MOST_ACCENTS for accents, run in groupby(text, _is_accent))
+
+
+@lru_cache(maxsize=4096)
+def _is_accent(character: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
 
 
 def grounded(quotes: Sequence[str], transcript: str) -> list[str]:

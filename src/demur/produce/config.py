@@ -21,6 +21,13 @@ from demur.types import Json
 
 ZERO_SHOT, FEW_SHOT, BOTH = "zero_shot", "few_shot", "both"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = re.compile("key|token$|secret|passw|auth|bearer|credential|header|cookie", re.IGNORECASE)
+_LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+# So plain that no two parsers can take it for the addresses of different machines.
+_URL = re.compile(
+    rf"https?://(?:\[[0-9a-f:.]+\]|{_LABEL}(?:\.{_LABEL})*\.?)(?::[0-9]{{1,5}})?(?:/[!$%&'()*+,./0-9:;=@A-Z_a-z~-]*)?",
+    re.IGNORECASE | re.ASCII,
+)
 _MAY_DIFFER = ("timeout", "total_timeout", "concurrency", "requests_per_minute", "api_key_env", "embedding_api_key_env")
 _Positive = Annotated[float, Field(gt=0)]
 _NotNegative = Annotated[float, Field(ge=0)]
@@ -126,17 +133,18 @@ def load_settings(path: Path, changes: Changes, *, allow_remote: bool = False) -
     data = read_bytes(path)
     with located(path):
         content = parsed_toml(decode(data))
+        for section in ProduceSettings.model_fields:
+            if not isinstance(content.get(section, {}), dict):
+                raise UserError(f"{section}: expected a table, [{section}]")
         for section, values in changes.items():
-            table = content.setdefault(section, {})
-            if not isinstance(table, dict):
-                raise UserError(f"{section} is {literal(table)}, expected a table")
-            table |= {name: value for name, value in values.items() if value is not None}
+            given = {name: value for name, value in values.items() if value is not None}
+            content[section] = content.get(section, {}) | given
         return checked_settings(_with_environment(content), allow_remote=allow_remote)
 
 
 def checked_settings(content: Json, *, allow_remote: bool = False) -> ProduceSettings:
     """The configuration from the tables of a TOML file, checked."""
-    _check_keys(content.get("endpoint"))
+    _check_keys(content)
     try:
         settings = ProduceSettings.model_validate(content)
     except ValidationError as error:
@@ -167,28 +175,31 @@ def _with_environment(content: Json) -> Json:
     return {**content, "assess": {**assess, **chosen}}
 
 
-def _check_keys(endpoint: Any) -> None:
+def _check_keys(content: Any, where: str = "") -> None:
     """Refuse a key in the file, which would be copied with it; the message never repeats a possible key."""
-    if not isinstance(endpoint, dict):
-        return
-    for name, value in endpoint.items():
-        if not name.endswith("key_env"):
-            if re.search("key|token$|secret|password|authorization", name, re.IGNORECASE):
-                raise UserError(f"endpoint.{name}: a key is never read from a file; name a variable in api_key_env")
-        elif value and not (isinstance(value, str) and _VARIABLE.fullmatch(value)):
-            raise UserError(f"endpoint.{name}: expected the name of an environment variable, never a key itself")
+    for table in content if isinstance(content, list) else [content]:
+        for name, value in table.items() if isinstance(table, dict) else ():
+            if not name.endswith("key_env"):
+                if _SECRET.search(name):
+                    raise UserError(f"{where}{name}: a key is never read from a file; name a variable in api_key_env")
+                _check_keys(value, f"{where}{name}.")
+            elif value and not (isinstance(value, str) and _VARIABLE.fullmatch(value)):
+                raise UserError(f"{where}{name}: expected the name of an environment variable, never a key itself")
 
 
 def _check_url(name: str, url: str, *, allow_remote: bool) -> None:
+    import httpx  # noqa: PLC0415  (an extra, which the other settings do not need)
+
     try:
         parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        good = False
+        bare = not (parts.username or parts.password or parts.query or parts.fragment)
+        good = bool(_URL.fullmatch(url)) and parts.port != 0 and bool(httpx.URL(url).host)
+    except (ValueError, httpx.InvalidURL):
+        bare, good = True, False
+    if not bare:
+        raise UserError(f"{name}: expected an address without user, password, query and fragment")
     if not good:
         raise UserError(f"{name}: expected an address such as http://127.0.0.1:8080/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise UserError(f"{name}: expected an address without user, password, query and fragment")
     if not allow_remote and not is_loopback(url):
         where = f"{name} is {origin(url)}, so transcripts would leave this machine"
         raise UserError(f"{where}; if they may, give --allow-remote")

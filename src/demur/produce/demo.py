@@ -34,7 +34,7 @@ def run_demo(folder: Path) -> tuple[str, dict[str, Path]]:
         changes: Changes = {"endpoint": {"base_url": endpoint.base_url}, "assess": {"consistency_samples": _SAMPLES}}
         settings = load_settings(interviews / "produce.toml", changes)
         run_folder = folder / "run"
-        outcome = Production(read_inputs_of(settings, interviews), run_folder, interviews, ProduceOptions()).produce()
+        outcome = Production(read_inputs_of(settings, interviews), run_folder, ProduceOptions()).produce()
     if outcome.run is None:
         raise UserError(f"{folder}: the demonstration was stopped; begin it anew in another folder")
     facts = read_inputs([outcome.run, outcome.run], modes=_MODES)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
 from pydantic_core import from_json  # a third faster than json, for replies with hundreds of tokens
 
-from demur.files.limits import MEMBER
+from demur.errors import UserError
+from demur.files.limits import LINE
 from demur.produce.config import ProduceSettings, is_loopback, origin
 from demur.produce.failures import EndpointError, ParticipantFailure
 from demur.produce.pace import Pace, backoff, seed_of
@@ -25,6 +29,8 @@ _SERVER, _TOO_MANY, _CLIENT_ERROR = 500, 429, 400
 _MOST_ATTEMPTS_AT_500 = 3  # attempts at a request that gives a 500, as the same seed is likely to fail again
 _OVERFLOW = ("exceed_context_size_error", "context_length_exceeded")
 _ERROR_TYPE = re.compile(r"[a-z_]{1,60}")
+_KEY = re.compile(r"[!-~]+")
+_MOST_COUNTED = 2**53  # a larger count of tokens is no count, and has no exact float
 
 Key = tuple[str, str, str, int]  # mode, participant, step, sample
 Record = Callable[[str, Key, Json], None]
@@ -68,7 +74,7 @@ class Endpoint:
     """Sends requests to the server, as a context manager; `record` is called for every attempt."""
 
     def __init__(
-        self, settings: ProduceSettings, pace: Pace, record: Record, transport: httpx.BaseTransport | None = None
+        self, settings: ProduceSettings, pace: Pace, record: Record, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         self.settings, self._pace, self._record = settings.endpoint, pace, record
         chat = settings.endpoint.base_url
@@ -82,11 +88,18 @@ class Endpoint:
         }
 
     def __enter__(self) -> Self:
+        # Exchanges run in an event loop, because only there can one be given up at a deadline, whatever it waits for.
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         for client in self._clients.values():
-            client.close()
+            asyncio.run_coroutine_threadsafe(client.aclose(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     def call(self, request: HttpRequest) -> HttpReply:
         """Send a request until there is a reply, or another attempt cannot help."""
@@ -121,22 +134,24 @@ class Endpoint:
         body = {"model": self.settings.embedding_model or self.settings.model, "input": [*texts]}
         listed = self.call(HttpRequest("/embeddings", key, body)).body.get("data")
         entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-        by_index = {entry.get("index", index): entry.get("embedding") for index, entry in enumerate(entries)}
-        if {*by_index} != {*range(len(texts))}:
+        indices = [entry.get("index", index) for index, entry in enumerate(entries)]
+        if any(type(index) is not int for index in indices) or sorted(indices) != [*range(len(texts))]:
             raise ParticipantFailure("embedding_invalid", key[2], numbers={"vectors": len(entries)})
-        return [by_index[index] for index in range(len(texts))]
+        by_index = dict(zip(indices, entries, strict=True))
+        return [by_index[index].get("embedding") for index in range(len(texts))]
 
     def _once(self, request: HttpRequest, attempt: int) -> Json | _FailedAttempt:
         started = time.monotonic()
         status: int | None = None
         body: Any = None
         try:
-            status, headers, data = self._sent(request, started)
+            exchange = asyncio.run_coroutine_threadsafe(self._exchange(request), self._loop)
+            status, headers, data = exchange.result()
             body = from_json(data) if data else None
             outcome: Json | _FailedAttempt = _judged(status, headers, body)
-        except httpx.TimeoutException:
+        except (httpx.TimeoutException, TimeoutError):
             outcome = _FailedAttempt("timeout")
-        except (httpx.TransportError, httpx.DecodingError):
+        except (httpx.HTTPError, OSError):
             outcome = _FailedAttempt("connection", status)
         except ValueError:  # not JSON, or too large
             good = status is not None and status < _CLIENT_ERROR
@@ -150,33 +165,51 @@ class Endpoint:
         self._record("request", request.key, record)
         return outcome
 
-    def _sent(self, request: HttpRequest, started: float) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and body; the timeout holds for the whole reply, even if it arrives piece by piece."""
-        client = self._clients[request.embeds]
+    async def _exchange(self, request: HttpRequest) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body; the timeout is that of the whole exchange, from connecting to the last byte."""
+        client, timeout, data = self._clients[request.embeds], self.settings.timeout, bytearray()
         method = "GET" if request.body is None else "POST"
-        timeout, pieces, size = self.settings.timeout, [], 0
         limits = httpx.Timeout(timeout, connect=min(_CONNECT_SECONDS, timeout))
-        with client.stream(method, request.path.lstrip("/"), json=request.body, timeout=limits) as response:
-            for piece in response.iter_bytes():
-                pieces.append(piece)
-                size += len(piece)
-                MEMBER.check(size)
-                if time.monotonic() - started > timeout:
-                    raise httpx.ReadTimeout("slow")
-            return response.status_code, response.headers, b"".join(pieces)
+        async with (
+            asyncio.timeout(timeout),
+            client.stream(method, request.path.lstrip("/"), json=request.body, timeout=limits) as response,
+        ):
+            # Not unpacked, though it was not to be packed: a few bytes may become more than any memory, or endless.
+            if response.headers.get("content-encoding", "identity").lower() != "identity":
+                return response.status_code, response.headers, b""
+            async for piece in response.aiter_bytes():
+                data += piece
+                LINE.check(len(data))
+        return response.status_code, response.headers, bytes(data)
 
 
-def _client(url: str, variable: str, connections: int, transport: httpx.BaseTransport | None) -> httpx.Client:
-    key = os.environ.get(variable) if variable else None
-    return httpx.Client(
-        base_url=url if urlsplit(url).path.endswith("/") else f"{url}/",
-        headers={"Authorization": f"Bearer {key}"} if key else {},
-        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-        # Requests to this machine must not go through a proxy from the environment.
-        trust_env=not is_loopback(url),
-        verify=url.startswith("https:"),  # loading certificates takes long, and HTTP needs none
-        transport=transport,
-    )
+def _client(url: str, variable: str, connections: int, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:
+    key, local = os.environ.get(variable) if variable else None, is_loopback(url)
+    if key and not _KEY.fullmatch(key):
+        raise UserError(f"the value of {variable} is not a key: expected printable ASCII characters without spaces")
+    try:
+        client = httpx.AsyncClient(
+            base_url=url if urlsplit(url).path.endswith("/") else f"{url}/",
+            headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            # Requests to this machine must not go through a proxy from the environment.
+            trust_env=not local,
+            # Loading certificates takes long, and plain HTTP without a proxy needs none.
+            verify=not local or urlsplit(url).scheme == "https",
+            transport=transport,
+        )
+    except (ImportError, OSError, ValueError, httpx.InvalidURL):
+        names = "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE or SSL_CERT_DIR"
+        raise UserError(f"the environment names a proxy or certificates that cannot be used; see {names}") from None
+    client.cookies.jar = _NoCookies()
+    return client
+
+
+class _NoCookies(CookieJar):
+    """Ignores cookies: no endpoint needs any, and the parser of the standard library warns of odd ones on stderr."""
+
+    def extract_cookies(self, *_: object) -> None:
+        pass
 
 
 def _judged(status: int, headers: Mapping[str, str], body: Any) -> Json | _FailedAttempt:
@@ -193,7 +226,8 @@ def _judged(status: int, headers: Mapping[str, str], body: Any) -> Json | _Faile
     error = body.get("error") if isinstance(body, dict) else None
     details = error if isinstance(error, dict) else {}
     kinds = [kind for kind in (details.get("type"), details.get("code")) if isinstance(kind, str)]
-    numbers = {name: details[name] for name in ("n_prompt_tokens", "n_ctx") if type(details.get(name)) is int}
+    counts = {name: _count(details.get(name)) for name in ("n_prompt_tokens", "n_ctx")}
+    numbers = {name: count for name, count in counts.items() if count is not None}
     if any(kind in _OVERFLOW for kind in kinds):
         return _FailedAttempt("context_overflow", status, again=False, numbers=numbers)
     named = {"error_type": kinds[0]} if kinds and _ERROR_TYPE.fullmatch(kinds[0]) else {}
@@ -212,4 +246,8 @@ def _tokens(body: Any) -> Json:
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     counts = {"prompt_tokens": usage.get("prompt_tokens"), "cached_tokens": cached}
     counts["completion_tokens"] = usage.get("completion_tokens")
-    return {name: value if type(value) is int and value >= 0 else None for name, value in counts.items()}
+    return {name: _count(value) for name, value in counts.items()}
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < _MOST_COUNTED else None

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, and_more, literal, located, repeated, shown
+from demur.facts.columns import written_number
 from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.instruments import Instrument, instrument
+from demur.files.numbers import finite_float
 from demur.files.strict_json import fingerprint, read_as, read_bytes
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.prompts import PromptFolder
@@ -141,10 +143,9 @@ def _score(cell: str, person: str, item: str, scale: Instrument) -> int:
 def _windows(path: Path) -> dict[str, list[Window]]:
     windows: dict[str, list[Window]] = {}
     for where, row in _rows(path, [_ID, "start", "stop"]):
-        try:
-            start, stop = float(row["start"]), float(row["stop"])
-        except ValueError:
-            raise UserError(f"{path}: {where}: expected start and stop in seconds") from None
+        start, stop = (finite_float(written_number(row[name])) for name in ("start", "stop"))
+        if start is None or stop is None:
+            raise UserError(f"{path}: {where}: expected start and stop in seconds")
         windows.setdefault(row[_ID], []).append((start, stop))
     return windows
 

@@ -39,7 +39,7 @@ class StepUsage:
         """Count one attempt."""
         self.attempts += 1
         self.requests += record["attempt"] == 1
-        self.seconds.append(record["seconds"])
+        self.seconds.append(float(record["seconds"]))
         for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
             setattr(self, name, getattr(self, name) + (record[name] or 0))
 
@@ -65,10 +65,13 @@ class Journal:
 
     def __enter__(self) -> Self:
         records, self.cut_off = replayed(self.path)
-        for record in records:
-            mode, person, step, sample = record["key"]
-            self._take(record["kind"], (mode, person, step, sample), record)
-        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        for number, record in enumerate(records, 1):
+            try:
+                mode, person, step, sample = record["key"]
+                self._take(record["kind"], (mode, person, step, sample), record)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                raise UserError(f"{self.path}: line {number}: not a record of demur; begin in another folder") from None
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -148,5 +151,8 @@ def _record(line: bytes) -> Json | None:
     match = _LINE.fullmatch(line.removesuffix(b"\n"))
     if not line.endswith(b"\n") or not match or zlib.crc32(match[1]) != int(match[2]):
         return None
-    record = json.loads(match[1] + b"}")
+    try:
+        record = json.loads(match[1] + b"}")
+    except (RecursionError, ValueError):
+        return None
     return record if isinstance(record, dict) else None

@@ -36,9 +36,9 @@ class Prices:
 
 def run_content(inputs: Inputs, journal: Journal, begun: Json) -> Json:
     """The content of the run file: it depends only on configuration, data and answers, and has no times."""
-    tool = begun["made"]
-    metadata = {"run_id": begun["run_id"], "git_commit": tool["git_commit"], "git_dirty": tool["git_dirty"]}
-    metadata |= {"producer": "demur", "demur": tool["demur"], "python": tool["python"], "platform": tool["platform"]}
+    # Hashes say what was used. git is not asked: the configuration of a repository can run any command.
+    metadata = {"run_id": begun["run_id"], "git_commit": None}
+    metadata |= {"producer": "demur", **begun["made"]}
     metadata |= {"synthetic": True} if inputs.settings.data.synthetic else {}
     experiments = []
     for mode in inputs.settings.assess.modes:
@@ -104,7 +104,7 @@ def _success(person: ClusterId, truth: Scores, done: Json, scale: Instrument) ->
         "predicted_items": {**predicted},
         "item_signals": {item: done["signals"][item] for item in scale.items},
         "ground_truth_total": sum(truth[item] for item in scale.items),
-        "predicted_total": None if missing else total,
+        "predicted_total": total,
         "predicted_total_min": total + missing * scale.minimum,
         "predicted_total_max": total + missing * scale.maximum,
         "available_items": len(given),

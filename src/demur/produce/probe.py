@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from demur.errors import nearest, shown
+from demur.confidences.model_output import token_signals
+from demur.errors import UserError, nearest, shown
 from demur.produce.answers import Answer, ChatQuestion, ask, parsed
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.endpoint import Endpoint, HttpRequest
@@ -27,6 +28,7 @@ _MESSAGES = (
 )
 _TEXTS = ("I sleep well.", "Most days I am tired.")
 _MOST_LISTED = 8
+_MOST_MODELS, _LONGEST_NAME = 10_000, 200  # what is kept of a list of models, which is recorded and searched
 
 
 def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
@@ -88,7 +90,8 @@ def _models(endpoint: Endpoint) -> list[str] | None:
         raise EndpointError(f"the endpoint does not answer ({failure.category})") from None
     listed = body.get("data")
     names = [entry.get("id") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return sorted(name for name in names if isinstance(name, str)) or None
+    good = (name for name in names if isinstance(name, str) and len(name) <= _LONGEST_NAME and name.isprintable())
+    return sorted(good)[:_MOST_MODELS] or None
 
 
 def _logprobs(answer: Answer[Any] | None) -> Json:
@@ -98,10 +101,11 @@ def _logprobs(answer: Answer[Any] | None) -> Json:
         return missing
     try:
         tokens = Tokens.aligned(answer.tokens, answer.text)
+        first = tokens.over(next(span for _, span in members_of(answer.text)))[0]
+        token_signals([first])
     except ParticipantFailure as failure:
         return missing | {"logprobs": failure.category == "logprobs_unaligned"}
-    first = tokens.over(next(span for _, span in members_of(answer.text)))[0]
-    if not first["top_logprobs"]:
+    except UserError:  # numbers that are missing or impossible
         return missing
     return {"logprobs": True, "aligned": True, "logprobs_stage": "raw" if forbidden(first, _ALLOWED) else "processed"}
 

@@ -55,7 +55,7 @@ class ProduceOptions:
     output: Path | None = None
     progress: str = "none"
     tell: Tell = _silent
-    transport: httpx.BaseTransport | None = None
+    transport: httpx.AsyncBaseTransport | None = None
     wait: Callable[[float], object] | None = None
 
 
@@ -72,11 +72,10 @@ class ProduceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """A run in its folder; `base` is the folder of the configuration."""
+    """A run in its folder."""
 
     inputs: Inputs
     folder: Path
-    base: Path
     options: ProduceOptions
 
     def produce(self) -> ProduceOutcome:
@@ -111,7 +110,7 @@ class Production:
         """Start a new folder: probe the endpoint, and write the configuration."""
         capabilities = probe(endpoint, self.inputs.settings)
         check_capabilities(capabilities, self.inputs.settings)
-        begun = record_of(self.inputs, capabilities, self.base)
+        begun = record_of(self.inputs, capabilities)
         write_synced(self._config, begun)
         return begun
 
@@ -163,8 +162,7 @@ class Production:
         if left:
             return ProduceOutcome(STOPPED, done, failed, left, None)
         self._texts.remove()
-        begun = resumed(self._config, self.inputs)
-        content = run_content(self.inputs, journal, begun)
+        content = run_content(self.inputs, journal, resumed(self._config, self.inputs))
         path = write_synced(self.folder / "run.json", content)
         if self.options.output is not None:
             path = write_whole(self.options.output, json_text(content), inputs=self.inputs.files)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
+from demur.files.numbers import finite_float
 from demur.files.write import write_whole
 from demur.produce.config import ReferenceSettings
 from demur.produce.failures import EndpointError, ParticipantFailure
@@ -23,6 +24,7 @@ from demur.types import Floats, Json
 Embed = Callable[[Sequence[str]], list[Any]]
 _BATCH = 32
 _DECIMALS = 12  # so that machines that sum in another order agree
+_SHORTEST, _LONGEST = 1e-150, 1e150  # lengths whose squares are neither 0 nor infinite
 SIMILARITY_SCALE = "half"  # (1 + cosine) / 2
 
 
@@ -109,12 +111,13 @@ def retrieval_signals(references: Sequence[Sequence[Any]]) -> Json:
 def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
     """Embeddings normalised to length 1; a failure if one is invalid."""
     try:
-        vectors = np.array(rows, dtype=np.float64)
-    except (TypeError, ValueError):
+        vectors = np.array([[finite_float(value) for value in row] for row in rows], dtype=np.float64)  # None: nan
+    except (TypeError, ValueError):  # not lists, or not of one length
         raise ParticipantFailure("embedding_invalid", "embed") from None
     shaped = vectors.ndim == 2 and vectors.shape[1] > 0 and dimension in (None, vectors.shape[1])  # noqa: PLR2004
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True) if shaped and np.isfinite(vectors).all() else np.zeros(1)
-    if not (lengths > 0).all():
+    shaped = shaped and bool((abs(vectors) < _LONGEST).all())  # nan is not
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True) if shaped else np.zeros(1)
+    if not (lengths > _SHORTEST).all():
         raise ParticipantFailure("embedding_invalid", "embed", numbers={"vectors": len(rows)})
     return np.asarray(vectors / lengths)
 
@@ -157,9 +160,14 @@ def embedded(
 
 def _cached(path: Path) -> dict[str, Floats]:
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as content:
-            return dict(zip(content["keys"].tolist(), content["vectors"], strict=True))
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing or damaged: it is written again
+        data = io.BytesIO(path.read_bytes())
+        if any(entry.compress_type != ZIP_STORED for entry in ZipFile(data).infolist()):
+            return {}  # a few bytes could unpack to more than any memory; what _save writes is not packed
+        with np.load(data, allow_pickle=False) as content:
+            keys, vectors = content["keys"], content["vectors"]
+            good = vectors.dtype == np.float64 and vectors.ndim == 2 and np.isfinite(vectors).all()  # noqa: PLR2004
+            return dict(zip(keys.tolist(), vectors, strict=True)) if good else {}
+    except (OSError, TypeError, ValueError, KeyError, EOFError, BadZipFile):  # missing or damaged: it is written again
         return {}
 
 

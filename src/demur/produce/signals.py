@@ -77,6 +77,7 @@ def assembled(
         count = evidence[item]["grounded"]
         signals[item] = {
             "llm_evidence_count": count,
+            "keyword_evidence_count": 0,  # no evidence is looked for by keyword
             "evidence_source": "llm" if count else None,
             "evidence_rejected_count": evidence[item]["extracted"] - count,
             **retrieval_signals(references.get(item, ())),
@@ -216,9 +217,11 @@ def _spelled(entry: Any) -> bytes:
     if given is None:
         return str(entry.get("token", "")).encode()
     try:
-        return bytes(given)
+        if isinstance(given, list):  # of a number n, bytes would make n zeros
+            return bytes(given)
     except (TypeError, ValueError):
-        raise ParticipantFailure("logprobs_missing") from None
+        pass
+    raise ParticipantFailure("logprobs_missing")
 
 
 def _floored(entry: Json) -> Json:

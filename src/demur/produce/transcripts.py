@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from demur.errors import UserError, shown
+from demur.facts.columns import written_number
+from demur.files.numbers import finite_float
 from demur.files.strict_json import decode, fingerprint, read_bytes
 from demur.produce.failures import ParticipantFailure
 
@@ -94,10 +96,9 @@ def _daic(text: str) -> Iterator[SpokenLine]:
         cells = row.rstrip("\r").split("\t")
         if len(cells) != len(_COLUMNS):
             raise UserError("expected four cells")
-        try:
-            start, stop = float(cells[0]), float(cells[1])
-        except ValueError:
-            raise UserError("expected times in seconds") from None
+        start, stop = (finite_float(written_number(cell)) for cell in cells[:2])
+        if start is None or stop is None:
+            raise UserError("expected times in seconds")
         speaker = PARTICIPANT if cells[2].strip().lower() == "participant" else INTERVIEWER
         yield SpokenLine(" ".join(cells[3].split()), speaker, start, stop)
 

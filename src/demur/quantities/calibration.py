@@ -122,7 +122,13 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
     return np.asarray(brier(forecasts) - binned)
 
 
-@quantity("ece", of="forecasts", intervals=("biased", "biased"), title="ECE", shown=("calibration", "validation"))
+@quantity(
+    "ece",
+    of="forecasts",
+    intervals=("biased", "biased"),
+    title="ECE",
+    shown=("calibration", "validation", "detection"),
+)
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
 
@@ -235,24 +241,30 @@ def rank_sums(forecasts: Forecasts) -> tuple[Floats, Floats]:
     return ranked, np.asarray(forecasts.came_true * misses.sum(axis=0))
 
 
-def compute_ece(p: Any, y: Any, *, n_bins: int = BINS, last_bin: Literal["closed", "open"] = "closed") -> float:
+def compute_ece(
+    probs: Any, labels: Any, n_bins: int = BINS, *, last_bin: Literal["closed", "open"] = "closed"
+) -> float:
     """Expected calibration error of probabilities and outcomes (`ece`; `ece_open` if the last bin is open).
+
+    With an open last bin, probabilities of exactly 1 are in no bin: it reproduces numbers that were computed so.
 
     >>> compute_ece([0.3, 0.25], [1, 0])
     0.475
+    >>> compute_ece([1, 1, 0.5], [0, 0, 1]), compute_ece([1, 1, 0.5], [0, 0, 1], last_bin="open")
+    (0.8333333333333334, 0.16666666666666666)
     """
     if last_bin not in ("closed", "open"):
         raise UserError(f"last_bin {literal(last_bin)}, expected closed or open")
-    return float((ece if last_bin == "closed" else ece_open)(Forecasts.of(p, y, n_bins))[0])
+    return float((ece if last_bin == "closed" else ece_open)(Forecasts.of(probs, labels, n_bins))[0])
 
 
-def compute_binary_nll(p: Any, y: Any) -> float:
+def compute_binary_nll(probs: Any, labels: Any) -> float:
     """Negative log-likelihood of outcomes that are 0 or 1 (`nll`).
 
     >>> compute_binary_nll([1.0, 0.0], [1, 0])
     0.0
     """
-    forecasts = Forecasts.of(p, y)
+    forecasts = Forecasts.of(probs, labels)
     if not forecasts.binary:
         raise UserError("the outcomes are not all 0 or 1: a binary likelihood is not defined for them")
     return float(nll(forecasts)[0])

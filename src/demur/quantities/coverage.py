@@ -33,6 +33,23 @@ def risk_of(text: str) -> Fraction:
     return Fraction(text)
 
 
+def typed_share(text: str, *, bare: bool = True) -> str:
+    """A share as it is typed: with %, or if `bare` when above 1, per cent; anything else is returned unchanged.
+
+    The share has as many digits as were typed.
+
+    >>> [typed_share(text) for text in ("72%", "72.0 %", "72", "0.72", "1", "100/3")]
+    ['0.72', '0.720', '0.72', '0.72', '1', '1/3']
+    """
+    number = text.removesuffix("%").rstrip()
+    if not _WRITTEN.fullmatch(number) or (text == number and not (bare and Fraction(number) > 1)):
+        return text
+    if "/" in number:
+        return str(Fraction(number) / 100)
+    sign, digits, exponent = Decimal(number).as_tuple()
+    return format(Decimal((sign, digits, int(exponent) - 2)), "f")
+
+
 def threshold_of(text: str) -> float:
     """A threshold of a confidence: any number.
 

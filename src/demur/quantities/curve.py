@@ -63,6 +63,7 @@ class Curve(Tabular):
     loss_name: str = "as given"
     largest_loss: float | None = None
     scale: int = 1
+    library: str = ""
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
@@ -80,6 +81,7 @@ class Curve(Tabular):
             loss_name=graded.loss_name,
             largest_loss=graded.largest_loss,
             scale=graded.scale,
+            library=graded.library,
         )
 
     @classmethod

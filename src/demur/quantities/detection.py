@@ -14,18 +14,18 @@ _ONE_CLASS = "all queries have evidence, or none has: one class"
 
 
 def detection_measures() -> list[Measure]:
-    """Every detection quantity, at its default false positive rates."""
-    return [measure for measure in default_measures("forecasts") if "detection" in measure.quantity.shown]
+    """Every detection quantity, at its default false positive rates; calibration comes last."""
+    measures = [measure for measure in default_measures("forecasts") if "detection" in measure.quantity.shown]
+    return sorted(measures, key=lambda measure: measure.quantity.convention is None)
 
 
 def by_convention(measure: Measure, forecasts: Forecasts) -> Floats:
     """The number in every sample, by convention in samples of one class; nan in empty samples.
 
-    The convention applies to samples of one class in the data and in every draw.
+    The convention applies to samples of one class in the data and in every draw; calibration needs none.
     """
     number, convention = measure(forecasts), measure.quantity.convention
-    assert convention is not None  # noqa: S101  (every quantity shown for detection declares one)
-    completed = np.where(np.isnan(number), convention(forecasts), number)
+    completed = number if convention is None else np.where(np.isnan(number), convention(forecasts), number)
     return np.where(forecasts.total > 0, completed, np.nan)
 
 

@@ -54,8 +54,9 @@ class Graded:
 
     A loss is `loss / divisor`. Integral losses are stored as integers, whatever their type: their sums are exact and do
     not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the facts of a
-    reader that the units came from, if any, and `made_of` is the `Confidence` that `grade` used. With `count`, an entry
-    stands for several answered units that are alike; its arrays may then be `Coded`.
+    reader that the units came from, if any, `made_of` is the `Confidence` that `grade` used, and `library` that of a
+    frame they came in. With `count`, an entry stands for several answered units that are alike; its arrays may then be
+    `Coded`.
     """
 
     units: int
@@ -69,6 +70,7 @@ class Graded:
     items: Items | None = None
     made_of: Any = None
     count: Integers | None = None
+    library: str = ""
 
     def __post_init__(self) -> None:
         if len(self.loss) != len(self.confidence) or self.answered > self.units:

@@ -21,6 +21,11 @@ def on_coverage(sample: Replicates) -> Influence:
     return sample.cached("coverage", None, lambda: _on_coverage(sample))
 
 
+def on_risk(sample: Replicates) -> Influence:
+    """Influences on the mean loss of all answers; nan where nothing is answered."""
+    return sample.cached("risk", None, lambda: _on_risk(sample))
+
+
 def on_selective_area(
     sample: Replicates, end: Coverage | Floats | None = None, moves: Influence | None = None
 ) -> Influence:
@@ -80,6 +85,12 @@ def _on_coverage(sample: Replicates) -> Influence:
     table = sample.table
     answers = Term(table.cluster_answers, np.ones(len(sample.units)))
     return OnSum(sample.units, [answers, Term(table.cluster_units, -sample.coverage_reached)])
+
+
+def _on_risk(sample: Replicates) -> Influence:
+    table, answered = sample.table, np.where(sample.answered > 0, sample.answered, np.nan)
+    losses = Term(table.cluster_loss, np.ones(len(answered)))
+    return OnSum(answered * table.divisor, [losses, Term(table.cluster_answers, -sample.sweep.loss / answered)])
 
 
 def _on_area(

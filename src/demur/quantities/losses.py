@@ -11,7 +11,7 @@ from demur.errors import UserError, literal, registered
 from demur.facts.columns import written_number
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
-from demur.facts.losses import GIVEN
+from demur.facts.losses import GIVEN, WHICH_LOSS
 
 Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
@@ -80,6 +80,16 @@ def loss(name: str) -> LossFunction:
     return registered("loss", name, LOSSES)
 
 
+def is_share(name: str, maximum: float | None) -> bool:
+    """Whether a loss is declared to be 0 or 1, or a share of that, so that its mean can be given in per cent."""
+    return name == "zero_one" or (name == GIVEN and maximum == 1)
+
+
+def takes_percent(name: str, maximum: float | None) -> bool:
+    """Whether a limit of the mean loss may be typed with %; no share is that of losses in points."""
+    return name != "abs" and maximum in (None, 1)
+
+
 def check_loss(name: str | None) -> None:
     """A name must be that of a loss, or `given`, for the losses of a table."""
     if name not in (None, GIVEN):
@@ -87,7 +97,7 @@ def check_loss(name: str | None) -> None:
 
 
 def loss_of(items: Items, name: str | None, usual: str = "abs_norm") -> str:
-    """The loss these facts are graded by: the one named, or the only one they allow, or the usual one."""
+    """The loss of these facts: the one named, or the only one they allow, or the usual one of an instrument."""
     if items.losses is not None:
         if name not in (None, items.losses.name):
             given = items.losses.definition
@@ -101,13 +111,34 @@ def loss_of(items: Items, name: str | None, usual: str = "abs_norm") -> str:
         raise UserError(
             "the loss given needs a table with a column of losses or scores: map one, loss=COLUMN (--column)"
         )
-    chosen = loss(name or (usual if items.labels is None else "zero_one"))
+    chosen = loss(name or (_unnamed(items, usual) if items.labels is None else "zero_one"))
     if items.labels is not None and not chosen.of_labels:
-        text = next(label for label in items.labels if written_number(label) is None)
-        number = items.labels.index(text)
+        number = next((n for n, label in enumerate(items.labels) if written_number(label) is None), 0)
         unit = int(np.argmax((items.truth == number) | (items.answered & (items.answer == number))))
-        able = " or ".join(entry.name for entry in LOSSES.values() if entry.of_labels)
-        raise UserError(
-            f"{items.place(unit)}: {literal(text)} is no number: the loss {chosen.name} needs one; use {able}"
-        )
+        raise needs_number(items.place(unit), items.labels[number], chosen.name)
     return chosen.name
+
+
+def _unnamed(items: Items, usual: str) -> str:
+    return usual if items.instrument is not None else unnamed_loss(items.truth, items.answer[items.answered])
+
+
+def unnamed_loss(*numbers: NDArray[Any]) -> str:
+    """The loss of truths and predictions without an instrument: zero_one of 0 and 1; of others it must be named."""
+    if all(np.isin(column, (0, 1)).all() for column in numbers):
+        return "zero_one"
+    raise UserError(f"say {WHICH_LOSS}")
+
+
+def needs_number(place: str, text: str, name: str | None) -> UserError:
+    """The error of a text where a loss needs a number, or where no loss is named."""
+    able = " or ".join(entry.name for entry in LOSSES.values() if entry.of_labels)
+    if name is None:
+        return UserError(f"{place}: {literal(text)} is a text: name the loss of labels, {able}")
+    what = "no number" if written_number(text) is None else "a text, not a number"
+    return UserError(f"{place}: {literal(text)} is {what}: the loss {name} needs one; use {able}")
+
+
+def are_amounts(items: Items, name: str) -> bool:
+    """Whether an answer can be too high or too low: it is a score of an instrument, or no class to this loss."""
+    return items.has_scores and (items.instrument is not None or not loss(name).of_labels)

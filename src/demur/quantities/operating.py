@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from demur.quantities.coverage import Coverage, RiskCoverage, risk_of
-from demur.quantities.influence import on_generalized_area, on_selective_area
+from demur.quantities.influence import on_generalized_area, on_risk, on_selective_area
 from demur.quantities.registry import COVERAGE, CUT, Parameter, quantity
 
 _cut_area = partial(
@@ -30,14 +30,19 @@ _count = partial(quantity, of="units", better="neither", point_only=True)
     key="mae",
     aliases=("mae",),
     undefined="no unit is answered",
-    point_only=True,
-    shown=("definitions", "gate"),
+    better="neither",
+    comparable="cmax",
+    intervals=("ratio", "difference"),
+    influence=on_risk,
+    sums=lambda table, _: (table.cluster_loss, table.cluster_answers, table.divisor),
+    limits=lambda worst, _: (0.0, worst),
+    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def risk(curve: RiskCoverage) -> Any:
     """Risk of everything answered.
 
-    The mean loss over the answered units. Lower is better, but only between systems that answer the same units: a
-    system that abstains on hard ones lowers it.
+    The mean loss over the answered units: the plain error rate where a loss is 0 or 1. Neither way is better by itself,
+    as a system that abstains on hard units lowers it.
 
     Formula: (Σ loss of the answered) / K; with the absolute error as loss, the MAE.
     Ties: none, confidences are not looked at.

@@ -290,7 +290,9 @@ def _of_all(sample: Replicates, price: Fraction) -> Floats:
 
 
 def _cheapest_plateau(table: Table, price: Fraction) -> int:
-    """The plateau of the data up to which answers are accepted at the lowest cost."""
+    """The plateau of the data up to which answers are accepted at the lowest cost; -1 where no cost is known."""
+    if table.largest_loss is None:
+        return -1
     count, loss_sum = table.plateaus.cumulative(np.ones((table.clusters, 1)), whole=table.whole)
     return cheapest_plateau(count[:, 0], loss_sum[:, 0], price, _scale(table))
 

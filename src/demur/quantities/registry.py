@@ -90,6 +90,12 @@ class Quantity:
         return self.name.partition("@")[0]
 
     @property
+    def computed_by(self) -> str:
+        """Who computes it, as a hint for those who ask elsewhere."""
+        at = {COVERAGE: "coverages", CUT: "area_coverage"}
+        return f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else _COMPUTED_BY[self.of]
+
+    @property
     def judged(self) -> bool:
         """Whether a difference of two systems can favour one of them."""
         return self.better != "neither" and (bool(self.comparable) or self.of not in ("curve", "costs", "held_out"))
@@ -98,6 +104,17 @@ class Quantity:
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
 _PARSED: dict[tuple[str, tuple[Family, ...]], Measure] = {}  # names are parsed once, until more are registered
+
+# Who computes the quantities of a family, for those who ask elsewhere.
+_COMPUTED_BY: dict[Family, str] = {
+    "curve": "measure and estimate compute it by name",
+    "costs": "evaluate(…, abstention_costs=…) computes it",
+    "held_out": "evaluate(…, abstention_costs=…) computes it",
+    "units": "evaluate counts it by item and by group",
+    "groups": "evaluate(…, group=…) computes it",
+    "forecasts": "reliability computes it, of probabilities and outcomes",
+    **dict.fromkeys(("ranking", "selection", "decision"), "evaluate_retrieval computes it, of rankings"),
+}
 
 _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
     "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
@@ -195,6 +212,8 @@ class Measure:
     def of(cls, name: str | Measure, *families: Family) -> Measure:
         """Parse a name, optionally restricted to some families."""
         if isinstance(name, Measure):
+            if not _among(name.quantity, families):
+                raise _no_such(str(name), name.quantity.stem, [], families)
             return name
         if not isinstance(name, str):
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
@@ -269,6 +288,8 @@ def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family
     if known:
         return UserError(f"the quantity {stem} takes no parameter, so {shown(name)} is not a quantity")
     for entry in QUANTITIES.values():
+        if entry.stem == stem:
+            return UserError(f"no quantity is called {shown(name)} here: {entry.computed_by}")
         if entry.key == name:
             return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {entry.name}")
     return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if _among(entry, families)])

@@ -21,16 +21,16 @@ class Scores(Mapping[str, float], Tabular):
     aurc@0.9  0.708333 (up to Cmax 0.75, which is less)
     """
 
-    __slots__ = ("_beyond_cmax", "_summary", "_values", "cmax", "defined", "reasons")
+    __slots__ = ("_beyond_cmax", "_summary", "_values", "cmax", "defined", "library", "reasons")
 
     def __init__(self, curve: Curve, measures: str | Iterable[str | Measure] | None = None) -> None:
         names = [measures] if isinstance(measures, str) else measures
-        chosen = list(default_measures() if names is None else map(Measure.of, names))
+        chosen = [*default_measures()] if names is None else [_of_curve(name) for name in names]
         self._values: dict[str, float] = {str(measure): measure(curve) for measure in chosen}
         self.reasons = {
             str(measure): measure.quantity.undefined for measure in chosen if math.isnan(self._values[str(measure)])
         }
-        self.cmax, self.defined = curve.cmax, curve.defined
+        self.cmax, self.defined, self.library = curve.cmax, curve.defined, curve.library
         self._beyond_cmax = {
             str(measure)
             for measure in chosen
@@ -75,3 +75,8 @@ class Scores(Mapping[str, float], Tabular):
         from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
 
         return html_table(("quantity", "value"), self._rows(), self._summary)
+
+
+def _of_curve(name: str | Measure) -> Measure:
+    """A quantity that a curve has: one of its own family or of costs, or a count that it knows too."""
+    return Measure.of(name) if name in ("units", "answered") else Measure.of(name, "curve", "costs")

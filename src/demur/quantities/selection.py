@@ -116,25 +116,36 @@ def threshold(scores: Floats, _candidates: Integers, _low: Integers, parameter: 
 
 @policy("gap")
 def gap(scores: Floats, candidates: Integers, low: Integers, _parameter: float) -> Integers:
-    """Up to the largest drop from one score to the next, no earlier than the fewest to show; the first such drop."""
+    """Up to the largest drop from one score to the next, no earlier than the fewest to show; of equals, the first."""
     with np.errstate(invalid="ignore"):  # differences past the end of a list
         drops = scores[:, :-1] - scores[:, 1:]
     after = np.arange(1, scores.shape[1])
     allowed = (after >= low[:, None]) & (after < candidates[:, None])
-    largest = np.argmax(np.where(allowed, drops, -np.inf), axis=1) + 1
+    drops = np.where(allowed, drops, -np.inf)
+    largest = _first_largest(drops, np.maximum(drops.max(axis=1), 0), scores) + 1
     return np.where(allowed.any(axis=1), largest, candidates)
 
 
 @policy("elbow")
 def elbow(scores: Floats, candidates: Integers, _low: Integers, _parameter: float) -> Integers:
-    """All before the score furthest below the straight line from the first score to the last; the first such one."""
+    """All before the score furthest below the straight line from the first score to the last; of equals, the first."""
     rank = np.arange(scores.shape[1])
     ranked = rank < candidates[:, None]
     filled = np.where(ranked, scores, 0.0)
     last = np.maximum(candidates - 1, 0)
     first, final = filled[:, :1], np.take_along_axis(filled, last[:, None], axis=1)
     line = first + (final - first) * rank / np.maximum(last, 1)[:, None]
-    return np.asarray(np.argmax(np.where(ranked, line - filled, -np.inf), axis=1))
+    return _first_largest(np.where(ranked, line - filled, -np.inf), (first - final)[:, 0], scores)
+
+
+def _first_largest(values: Floats, unit: Floats, scores: Floats) -> Integers:
+    """The first column whose value is the largest, or within 1e-9 of a unit or the rounding of the scores of it.
+
+    Without the tolerance, [0.9, 0.8, 0.7] and [90, 80, 70] would be cut at different places.
+    """
+    rounding = 8 * np.finfo(float).eps * np.abs(np.where(np.isfinite(scores), scores, 0)).max(axis=1)
+    least = values.max(axis=1) - 1e-9 * unit - rounding
+    return np.asarray(np.argmax(values >= least[:, None], axis=1))
 
 
 @policy("mass", parameter="share")

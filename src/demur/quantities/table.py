@@ -229,6 +229,11 @@ class Table:
         return summed_by(self.plateaus.cluster, [self.plateaus.count], self.clusters).astype(np.float64)
 
     @cached_property
+    def cluster_loss(self) -> Floats:
+        """Summed loss numerators of each cluster."""
+        return np.bincount(self.plateaus.cluster, self.plateaus.loss, self.clusters).astype(np.float64)
+
+    @cached_property
     def cells(self) -> int:
         """Number of elements in the largest array of one replicate."""
         return max(self.plateaus.cells, self.levels.cells, self.clusters)

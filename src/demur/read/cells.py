@@ -12,6 +12,7 @@ from demur.errors import UserError, literal
 from demur.facts.codes import Codes
 from demur.facts.columns import EXACT, Column, State, is_null, written_number
 from demur.facts.ids import as_integers, checked_ids
+from demur.facts.labels import FLAGS
 from demur.read.gather import Columns
 from demur.read.tables import FileTable
 from demur.types import Floats, Indices
@@ -20,7 +21,6 @@ _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_BOOLS = {"true": True, "false": False}
 _CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat", "answer")
 _ANSWERS = ("truth", "prediction")
 
@@ -77,9 +77,8 @@ class Cells:
         return self.column(name).changed(lambda cell: _as_number(as_flag(cell) if self.as_text else cell))
 
     def labels(self, name: str) -> Codes:
-        """A column of texts as they are written, with true and false as texts; an abstention stays null or NaN."""
-        codes = self.codes(name)
-        return codes.mapped(lambda cell: value if is_null(value := self.value(cell)) else _as_label(cell))
+        """A column of labels as they are written, and a decimal comma as a point; an abstention is null or NaN."""
+        return self.codes(name).mapped(lambda cell: _as_label(cell, self.value(cell)))
 
 
 def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[str] = ()) -> Cells:
@@ -137,12 +136,14 @@ def _unchanged(cell: Any) -> Any:
 
 def as_flag(cell: Any) -> Any:
     """The truth value that a text spells, and any other cell unchanged."""
-    return _BOOLS.get(cell.lower(), cell) if isinstance(cell, str) else cell
+    return FLAGS.get(cell.lower(), cell) if isinstance(cell, str) else cell
 
 
 def _as_number(cell: Any) -> Any:
     return int(cell) if type(cell) is bool else cell
 
 
-def _as_label(cell: Any) -> Any:
-    return str(cell).lower() if type(cell) is bool else cell
+def _as_label(cell: Any, value: Any) -> Any:
+    if is_null(value):
+        return value
+    return cell.replace(",", ".") if isinstance(cell, str) and isinstance(value, float) else cell

@@ -10,7 +10,7 @@ from pathlib import Path
 from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING
-from demur.facts.groups import GroupColumn, Grouping
+from demur.facts.groups import GroupColumn, Grouping, GroupText
 from demur.facts.ids import ClusterId
 from demur.facts.items import Items
 from demur.read.cells import Cells, read_cells
@@ -20,7 +20,7 @@ from demur.read.units_file import GROUPS
 _IDS = ("cluster", "item")
 
 
-def label_columns(header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+def label_columns(header: Sequence[str], columns: Mapping[str, GroupText]) -> list[str]:
     """The columns that hold labels."""
     return [GroupColumn.of(text, header).name for text in columns.values()]
 
@@ -31,7 +31,7 @@ def _cells(table: Cells, column: GroupColumn) -> Codes:
     return codes.mapped(table.value) if column.cuts else codes
 
 
-def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping]:
+def table_groups(table: Cells, columns: Mapping[str, GroupText]) -> dict[str, Grouping]:
     """The groups of a table: the requested columns, and in a file of units also those that it names."""
     if GROUPS in table.values:
         labels = table.codes(GROUPS).mapped(lambda text: {} if text is MISSING else json.loads(text))
@@ -56,7 +56,7 @@ def _named(column: GroupColumn, known: Collection[str]) -> GroupColumn:
     return column
 
 
-def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, str] | None = None) -> Items:
+def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, GroupText] | None = None) -> Items:
     """The facts of a run, with the labels of groups from a path, a frame or a dict of lists with a column `cluster`.
 
     With a column `item` the labels are those of units. `columns` maps names of groups to columns, or to
@@ -103,7 +103,7 @@ class GroupFile:
                 raise UserError("there is no column of labels beside cluster and item")
         return file
 
-    def joined(self, items: Items, columns: Mapping[str, str]) -> Items:
+    def joined(self, items: Items, columns: Mapping[str, GroupText]) -> Items:
         """The facts of a run with labels from these columns, by the names of the groups; (none) without a row."""
         rows = {key: index for index, key in enumerate(self.keys)}
         by_item = bool(self.keys) and self.keys[0][1] is not None

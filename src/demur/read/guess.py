@@ -3,6 +3,7 @@
 Nothing is guessed silently: guesses are reported and recorded, and a question comes with the options that answer it.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,23 +11,27 @@ from functools import cached_property
 from typing import Any, Self
 
 from demur.errors import shown
+from demur.facts.column_names import Meaning, core, meaning
 from demur.facts.columns import MISSING
 from demur.facts.instruments import BY_ITEMS
 from demur.read.cells import as_flag, text_value
 from demur.read.tables import FileTable
 
-# Names that other tools give to the columns of each role, the likeliest first; in lower case, with _ between words.
+# Names that other tools give to the columns of each role, the likeliest first; what they are called exactly is taken,
+# and what a name only suggests (`demur.facts.column_names`) is asked about.
 NAMES = {
-    "cluster": ("participant", "patient", "subject", "user", "document", "doc", "conversation", "session"),
+    "cluster": ("participant", "patient", "subject", "user", "mrn", "document", "doc", "conversation", "session"),
     "item": ("question_id", "example_id", "sample_id", "item_id", "qid", "id", "question"),
     "system": ("model", "model_name", "system_name"),
     "truth": ("y_true", "gold", "ground_truth", "target", "label", "labels", "reference", "expected"),
     "prediction": ("y_pred", "prediction", "predicted", "pred", "predictions", "predicted_label", "answer"),
+    "loss": ("loss", "wrong", "error", "incorrect", "mistake", "hallucinated"),
     "score": ("correct", "is_correct", "exact_match", "acc", "accuracy", "passed"),
 }
 CONFIDENCES = ("confidence", "conf", "probability", "proba", "prob", "max_prob", "max_proba", "certainty", "score")
-LOWER_IS_SURER = ("entropy", "uncertainty", "perplexity", "variance", "std", "nll")
 INDEXES = ("", "index", "level_0", "row")  # row numbers; pandas writes them without a name, or as Unnamed: 0
+_SAME = 1e-9  # 1 - 0.9 is not exactly 0.1
+_STATES = re.compile("ok|failed(:.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class Guess:
 
 def ranked_by(signal: str) -> str:
     """The note on a confidence that was guessed."""
-    return f"answers are ranked by {shown(signal)}, the one numeric signal"
+    return f"answers are ranked by {shown(signal)}"
 
 
 def plain_name(name: str) -> str:
@@ -130,34 +135,66 @@ class Candidate:
         """Whether the reader would treat its values as texts, not as numbers."""
         return bool(self.kinds & {str, bool})
 
+    @property
+    def meaning(self) -> Meaning:
+        """What its name suggests."""
+        return meaning(self.name)
+
     def is_called(self, role: str) -> bool:
-        """Whether it has a common name of a role; that of a cluster may end in _id."""
-        suffixes = ("", "_id") if role == "cluster" else ("",)
-        return plain_name(self.name) in {name + suffix for name in NAMES[role] for suffix in suffixes}
+        """Whether it has a common name of a role, or that of the role in another case."""
+        return plain_name(self.name) == role or _core(self.name, role) in _CORES.get(role, ())
 
     def plays(self, role: str) -> bool:
         """Whether it has a common name of a role, and values that fit the role."""
-        if not self.is_called(role):
-            return False
-        if role == "score":
-            return self.is_flag or (self.is_number and min(self.filled) >= 0 and max(self.filled) <= 1)
-        return self.is_id if role in ("cluster", "item", "system") else bool(self.kinds) and ... not in self.filled
+        return self.is_called(role) and self.fits(role)
 
-    @property
-    def is_doubt(self) -> bool:
-        """Whether the last word of its name suggests that lower values mean more confident."""
-        return plain_name(self.name).rpartition("_")[2] in LOWER_IS_SURER
+    def may_play(self, role: str) -> bool:
+        """Whether its name suggests a loss or a score, and its values can be it in some range."""
+        kind, is_score = self.meaning.kind, role == "score"
+        fits = self.is_flag or (self.is_number if is_score else self.fits(role))
+        return (kind == role and fits) or (is_score and kind == "key" and self.is_flag)
 
-    @property
-    def likeness(self) -> tuple[bool, int]:
-        """The sort key of signals: names of confidences first, those of which lower means more confident last."""
-        return self.is_doubt, self.rank_among(CONFIDENCES)
+    def fits(self, role: str) -> bool:
+        """Whether its values can be those of a role."""
+        if role in ("cluster", "item", "system"):
+            return self.is_id
+        if role in ("loss", "score"):
+            highest = 1 if role == "score" else math.inf
+            return self.is_flag or (self.is_number and min(self.filled) >= 0 and max(self.filled) <= highest)
+        tests = {
+            "abstained": self.is_flag,
+            "success": self.kinds == {bool},
+            "status": self.kinds == {str} and all(map(_STATES.fullmatch, self.filled)),
+            "repeat": self.kinds == {int} and min(self.filled) >= 1,
+        }
+        return tests.get(role, bool(self.kinds) and ... not in self.filled)
 
     def rank_among(self, names: Sequence[str]) -> int:
         """The index of the first of some names that this column's name begins or ends with; their number if none."""
         own = f"_{plain_name(self.name)}_"
         matches = (own.startswith(f"_{name}_") or own.endswith(f"_{name}_") for name in names)
         return next((index for index, match in enumerate(matches) if match), len(names))
+
+
+def agree(judged: tuple[str, Candidate], other: tuple[str, Candidate]) -> bool:
+    """Whether two judgments, each with its role, are the same: equal, or a loss that is 1 minus a score."""
+    (role, one), (other_role, two) = judged, other
+    if not all(column.is_number or column.is_flag for column in (one, two)):
+        return False
+    sign, start = (1, 0) if role == other_role else (-1, 1)
+    return all(
+        (left is None) == (right is None) and (left is None or abs(start + sign * left - right) < _SAME)
+        for left, right in zip(one.values, two.values, strict=True)
+    )
+
+
+def _core(name: str, role: str) -> tuple[str, ...]:
+    """The words of a name that tell its role; that of a cluster may have an id at its end."""
+    words = core(name)
+    return words[:-1] if role == "cluster" and words[-1:] == ("id",) else words
+
+
+_CORES = {role: {_core(name, role) for name in names} for role, names in NAMES.items()}
 
 
 def cell_value(cell: Any, table: FileTable) -> Any:

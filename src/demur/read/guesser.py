@@ -1,20 +1,29 @@
 """Guesses which column of a table plays which role, by the names and the values of the columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 from demur.errors import UserError, shown
+from demur.facts.column_names import Likeness, confidence_likeness, meaning
 from demur.facts.instruments import BY_ITEMS, instrument_with
+from demur.facts.losses import WHICH_LOSS
 from demur.facts.signals import SIGNALS
-from demur.read.guess import INDEXES, NAMES, Candidate, Given, Guess, Question, plain_name
+from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Candidate, Given, Guess, Question, agree, plain_name
 from demur.read.paths import with_paths
 from demur.read.table_options import ROLES, SOURCES, check_mapped
 from demur.read.tables import NO_ROWS, opened_table
-from demur.read.units_file import MEMBERS
+from demur.read.units_file import MEMBERS, NO_SIGNAL, check_some_succeeded
 
 _ROWS = 5000
 _RANGES = (1, 5, 10, 100)
+_JUDGED = ("loss", "score")
+_MEASURED = {"loss": "how wrong each answer is", "score": "how good each answer is"}
+_GRADED = ("graded", "scored")
+_CLUSTERED = ("cluster", "id", "item")
+_ALONE = "; if no two rows share anything, declare that instead"
+_STATED = 0  # clearer than any name
+_IN_OBJECTS = "; it may be a path into objects, which demur fields lists"
 _ANSWERS = {"truth": "what is right", "prediction": "what the system answered"}
 
 
@@ -28,22 +37,26 @@ def guess(table: str | Path | object, given: Given) -> Guess:
         fixed = opened.units is not None
         if not rows:
             raise UserError(NO_ROWS)
-        if not fixed:
+        if opened.units is not None:
+            check_some_succeeded(opened.units)
+        else:
             check_mapped(columns, given.columns)
-    guesser = _Guesser(columns, given)
+    guesser = _Guesser(columns, given, fixed=fixed)
     if fixed:
         guesser.roles = {member: member for member in MEMBERS}
     else:
         guesser.settle_roles()
     guesser.settle_confidence()
+    if fixed and any("COLUMN" in question.words for question in guesser.questions):
+        raise UserError(NO_SIGNAL).in_file(str(table))
     return Guess(guesser.taken, guesser.loss, guesser.confidence, tuple(guesser.questions))
 
 
 class _Guesser:
     """Guesses one thing after another; after a question it goes on with the likeliest answer."""
 
-    def __init__(self, columns: Mapping[str, Candidate], given: Given) -> None:
-        self.columns, self.given = columns, given
+    def __init__(self, columns: Mapping[str, Candidate], given: Given, *, fixed: bool) -> None:
+        self.columns, self.given, self.fixed = columns, given, fixed
         mapped = given.columns
         self.roles = {role: role for role in ROLES if role in columns and role not in mapped.values()} | dict(mapped)
         self.taken: dict[str, str] = {}
@@ -58,11 +71,15 @@ class _Guesser:
         models = [column for column in models if self.given.alone or len({*column.filled}) > 1]
         if models:
             self._take("system", models[0])
+        self._take_states("abstained", "status", "success")
         source = self._settle_source()
         unused = {role for other, roles in SOURCES.items() if other != source for role in roles}
         self.roles = {role: name for role, name in self.roles.items() if role not in unused}
+        self._settle_abstained()
         self._settle_cluster()
         self._settle_item()
+        if "item" in self.roles:
+            self._take_states("repeat")
         if source == "truth":
             self._settle_loss()
         elif source == "score" and self.given.score_range is None:
@@ -75,7 +92,7 @@ class _Guesser:
     def _named(self, role: str) -> list[Candidate]:
         """The columns with a common name of a role, the likeliest name first."""
         columns = [column for column in self._free() if column.plays(role)]
-        return sorted(columns, key=lambda column: column.rank_among(NAMES[role]))
+        return sorted(columns, key=lambda column: column.rank_among(NAMES.get(role, ())))
 
     def _take(self, role: str, column: Candidate) -> None:
         self.roles[role] = self.taken[role] = column.name
@@ -90,62 +107,101 @@ class _Guesser:
         about = f"{what} ({role}): {_listed(columns)}{more}"
         self._ask(about, "--column", f"{role}={columns[0].name}", role=role, column=columns[0])
 
+    def _take_states(self, *roles: str) -> None:
+        """Take the columns that have the name of one of these roles, whatever its case."""
+        for role in roles:
+            named = [] if role in self.roles else self._named(role)
+            if named:
+                self._take(role, named[0])
+
     # how wrong the answers are
 
     def _settle_source(self) -> str:
         stated = [source for source, roles in SOURCES.items() if any(role in self.given.columns for role in roles)]
-        exact = [source for source, roles in SOURCES.items() if all(role in self.roles for role in roles)]
-        if stated[:1] in (["loss"], ["score"]) or (not stated and exact and exact != ["score"]):
-            return (stated or exact)[0]
-        scores = [] if stated else [self.columns["score"]] if exact else self._named("score")
-        if scores and self._scored(scores):
-            return "score"
+        if stated[:1] in (["loss"], ["score"]):
+            return stated[0]
+        judged = [] if stated else self._judgments(Candidate.plays)
+        if judged:
+            return self._settle_judgment(judged)
+        pair = self._pair()
+        if not stated and not all(pair) and (hinted := self._judgments(Candidate.may_play, flags=any(pair))):
+            return self._ask_judgment(hinted)
         return "truth" if self._settle_answers() else self._ask_source()
 
-    def _scored(self, scores: list[Candidate]) -> bool:
-        """Whether scores give the loss: there are no answers, or answers that are texts, or that agree with them."""
-        pair = [self._named(role)[:1] if role not in self.roles else [self.columns[role]] for role in _ANSWERS]
-        if all(pair):
-            (truth,), (prediction,) = pair
-            agree = scores[0].is_flag and all(
-                score is None or score == (right == answer)
-                for score, right, answer in zip(scores[0].values, truth.values, prediction.values, strict=True)
-            )
-            texts = scores[0].is_flag and (truth.is_text or prediction.is_text)
-            if not (agree or texts):
-                return self._ask_which(scores[0], truth, prediction)
-        if len(scores) > 1:
-            self._choose("score", "how good each answer is", scores)
-        elif scores[0].name != "score":
-            self._take("score", scores[0])
-        return True
+    def _judgments(
+        self, plays: Callable[[Candidate, str], bool], *, flags: bool = False
+    ) -> list[tuple[str, Candidate]]:
+        """The columns of losses and of scores, each with its role: those of 0 and 1 first."""
+        exact = [(role, self.columns[role]) for role in _JUDGED if role in self.roles and plays is Candidate.plays]
+        named = [(role, column) for role in _JUDGED for column in self._free() if plays(column, role)]
+        named.sort(key=lambda pair: pair[1].rank_among(NAMES[pair[0]]))
+        return sorted(
+            [pair for pair in (*exact, *named) if pair[1].is_flag or not flags], key=lambda pair: not pair[1].is_flag
+        )
 
-    def _ask_which(self, score: Candidate, truth: Candidate, prediction: Candidate) -> bool:
-        """Ask whether a score or the answers give the loss; true if the likeliest answer is the score."""
+    def _pair(self) -> list[Candidate | None]:
+        """The columns that are called a truth and a prediction."""
+        return [
+            self.columns.get(self.roles[role]) if role in self.roles else next(iter(self._named(role)), None)
+            for role in _ANSWERS
+        ]
+
+    def _settle_judgment(self, judged: list[tuple[str, Candidate]]) -> str:
+        """Take the judgment that counts, or ask: others may say something else, and answers may too."""
+        role, column = judged[0]
+        others = [other for other in judged[1:] if not agree(judged[0], other)]
+        truth, prediction = self._pair()
+        is_exact = truth and prediction and (truth.name, prediction.name) == SOURCES["truth"]
+        if truth and prediction and (is_exact or (role, column.name) != ("loss", "loss")):
+            # A 1 in `error` may also say that the request failed, so that it counts only where the answers agree.
+            counts = column.is_flag if role == "score" else column.name == role
+            texts = counts and (truth.is_text or prediction.is_text)
+            rows = zip(column.values, truth.values, prediction.values, strict=True)
+            equal = [None if own is None else right == answer for own, right, answer in rows]
+            if not texts and not agree(judged[0], ("score", Candidate("", equal))):
+                return self._ask_which(role, column, truth, prediction)
+        if others:
+            return self._ask_judgment([judged[0], *others])
+        rivals = [other for other, roles in SOURCES.items() if other != role and {*roles} <= self.roles.keys()]
+        if column.name != role or rivals:
+            self._take(role, column)
+        return role
+
+    def _ask_judgment(self, judged: Sequence[tuple[str, Candidate]]) -> str:
+        """Ask which of several columns tells how wrong an answer is; the first is the likeliest."""
+        listed = ", or ".join(f"{_MEASURED[role]} ({role}): {shown(column.name)}" for role, column in judged)
+        role, column = judged[0]
+        self._ask(listed, "--column", f"{role}={column.name}", role=role, column=column)
+        return role
+
+    def _ask_which(self, role: str, judged: Candidate, truth: Candidate, prediction: Candidate) -> str:
+        """Ask whether a judgment or the answers give the loss; the source that is the likeliest answer."""
         both = f"{shown(truth.name)} and {shown(prediction.name)}"
-        about = f"how wrong an answer is: told by {shown(score.name)}, or by {both}"
-        if score.is_flag:
-            self._ask(about, "--column", f"score={score.name}", role="score", column=score)
-            return True
-        self.roles.pop("score", None)
+        about = f"how wrong an answer is: told by {shown(judged.name)}, or by {both}"
+        if (judged.is_flag or role == "loss") and len({*judged.filled}) > 1:
+            self._ask(about, "--column", f"{role}={judged.name}", role=role, column=judged)
+            return role
+        self.roles.pop(role, None)
         pairs = (("truth", truth), ("prediction", prediction))
         self._ask(about, *(word for role, column in pairs for word in ("--column", f"{role}={column.name}")))
         self.roles |= {role: column.name for role, column in pairs}
-        return False
+        return "truth"
 
     def _settle_answers(self) -> bool:
         """Guess truth and prediction by their names; if only one is named, ask which column is the other."""
-        for role, what in _ANSWERS.items():
-            named = [] if role in self.roles else self._named(role)
-            if len(named) == 1:
-                self._take(role, named[0])
-            elif named:
-                self._choose(role, what, named)
+        hinted = {role: self._answers_like(role) for role in _ANSWERS if role not in self.roles}
+        if any(self._pair()) or all(hinted.values()):
+            for role, what in _ANSWERS.items():
+                named = [] if role in self.roles else self._named(role)
+                if len(named) == 1:
+                    self._take(role, named[0])
+                elif named or hinted.get(role):
+                    self._choose(role, what, (named or hinted[role])[:3])
         missing = [role for role in _ANSWERS if role not in self.roles]
         if len(missing) == 1:
             other = next(self.columns.get(self.roles[role]) for role in _ANSWERS if role not in missing)
             shared = {*other.filled} if other else set()
-            candidates = [column for column in self._free() if column.kinds and ... not in column.filled]
+            candidates = [column for column in self._free() if column.fits(missing[0]) and shared & {*column.filled}]
             candidates.sort(key=lambda column: -len(shared & {*column.filled}))
             if candidates:
                 self._choose(missing[0], _ANSWERS[missing[0]], candidates[:3])
@@ -153,17 +209,37 @@ class _Guesser:
                 self._ask(f"{_ANSWERS[missing[0]]}: no column can be it", "--column", f"{missing[0]}=COLUMN")
         return len(missing) < len(_ANSWERS)
 
+    def _answers_like(self, role: str) -> list[Candidate]:
+        """The columns whose names suggest a truth, or a prediction."""
+        kinds = ("truth", "key") if role == "truth" else (role,)
+        return [column for column in self._free() if column.meaning.kind in kinds and column.fits(role)]
+
     def _ask_source(self) -> str:
-        free = self._free()
-        candidates = [column for column in free if column.is_flag or (column.is_number and column.is_called("score"))]
-        if candidates:
-            candidates.sort(key=lambda column: not column.is_called("score"))
-            self._choose("score", "how good each answer is", candidates)
-            return "score"
-        missing = "no column is called a loss, a score, or a truth and a prediction"
-        hint = "map one to loss or score, or two to truth and prediction"
-        self._ask(f"how wrong an answer is: {missing}; {hint}", "--column", "score=COLUMN")
+        unnamed = [column for column in self._free() if column.is_flag and column.meaning.kind in ("", *_GRADED)]
+        graded = [column for column in self._free() if column.is_number and column.meaning.kind in _GRADED]
+        if graded and not unnamed:
+            return self._ask_judgment([("score", column) for column in graded])
+        about = "no name of a column suggests a loss, a score, or a truth and a prediction"
+        unfit = [column for column in self._free() if column.meaning.kind in _JUDGED and column.kinds]
+        if unnamed:
+            about += f"; {_listed(unnamed)} is a score if 1 is right, and a loss if 1 is wrong"
+        elif unfit:
+            about = f"{_listed(unfit)} holds neither numbers from 0 nor true and false"
+        self._ask(f"how wrong an answer is: {about}", "--column", "ROLE=COLUMN" if unnamed else "score=COLUMN")
         return ""
+
+    def _settle_abstained(self) -> None:
+        """Ask about a column whose name suggests that it marks abstentions, and that marks every missing answer."""
+        source = next((self.roles[role] for role in ("loss", "score", "prediction") if role in self.roles), "")
+        if "abstained" in self.roles or source not in self.columns:
+            return
+        marked = [column for column in self._free() if column.meaning.kind == "abstained" and column.is_flag]
+        answers = self.columns[source].values
+        for column in marked:
+            rows = zip(answers, column.values, strict=True)
+            if all(flag is not None and (flag or answer is not None) for answer, flag in rows):
+                self._choose("abstained", "which answers are abstentions", [column])
+                return
 
     # which cluster each row belongs to
 
@@ -179,19 +255,20 @@ class _Guesser:
         if len(named) == 1:
             self._take("cluster", named[0])
             return
-        candidates = named or sorted(filter(self._groups, self._free()), key=lambda column: -len({*column.filled}))
+        candidates = named or sorted(filter(self._groups, self._free()), key=_cluster_likeness)
         if candidates:
-            hint = "; if no two rows share anything: --every-row-its-own-cluster"
-            self._choose("cluster", what, candidates[:3], hint)
+            self._choose("cluster", what, candidates[:3], "" if named else _ALONE)
             return
         hint = "no column says it; the option declares that no two rows share anything, and each is sampled by itself"
         self._ask(f"{what} (cluster): {hint}", "--every-row-its-own-cluster")
 
     def _groups(self, column: Candidate) -> bool:
         """Whether a column could hold clusters: names or ids that some rows share, but not all."""
-        answers = column.plays("truth") or column.plays("prediction") or column.plays("score")
-        is_name = column.is_id and (column.kinds == {str} or plain_name(column.name).endswith("id"))
-        return is_name and not answers and len({*column.filled}) > 1 and self._repeats(column, "system")
+        kind, distinct = column.meaning.kind, len({*column.filled})
+        is_few = not column.is_flag and 2 * distinct <= len(column.values)
+        is_name = column.kinds == {str} or kind in _CLUSTERED or is_few
+        fits = column.is_id and is_name and kind in ("", *_CLUSTERED) and plain_name(column.name) not in INDEXES
+        return fits and distinct > 1 and self._repeats(column, "system")
 
     def _settle_item(self) -> None:
         if "item" in self.roles:
@@ -213,7 +290,7 @@ class _Guesser:
         if columns and all(column.is_flag for column in columns):
             self.loss = "zero_one"
         else:
-            self._ask("the loss: zero_one if a number is a class, abs if it is an amount", "--loss", "zero_one")
+            self._ask(WHICH_LOSS, "--loss", "zero_one")
 
     def _settle_range(self) -> None:
         column = self.columns.get(self.roles.get("score", ""))
@@ -225,31 +302,55 @@ class _Guesser:
         self._ask(f"{about}{max(column.filled):g}", "--score-range", f"{low:g}:{high:g}")
 
     def settle_confidence(self) -> None:
-        """Guess the confidence: the only column that is a number for every answer and plays no role."""
+        """Guess the confidence: the only column whose name suggests one, and that is a number for every answer."""
         if self.given.confidence or (self.given.usual and self.given.usual <= self.columns.keys()):
             return
-        lower = self.given.lower_is_surer
-        signals = sorted(self._signals(), key=lambda column: (column.name not in lower, column.likeness))
+        numbers = [*self._numbers()]
+        likeness = self._likeness(numbers)
+        order = {name: (rank, self.columns[name].rank_among(CONFIDENCES)) for name, rank in likeness.items()}
+        signals = [self.columns[name] for name in sorted(order, key=order.__getitem__)]
         what = "what ranks the answers (confidence): "
         if not signals:
-            nested = any(... in column.filled for column in self._free())
-            hint = "; it may be a path into objects, which demur fields lists" if nested else ""
-            self._ask(f"{what}no column is a number for every answer{hint}", "--confidence", "COLUMN")
+            self._ask(f"{what}{self._no_signal(numbers)}", "--confidence", "COLUMN")
             return
-        name, doubted = signals[0].name, signals[0].is_doubt and signals[0].name not in lower
-        if len(signals) == 1 and not doubted:
+        name = signals[0].name
+        if len(signals) == 1 and likeness[name] <= Likeness.CLEAR:
             self.confidence = name
             return
-        turned = ("--lower-is-surer", name) if doubted else ()
-        likely = ", where lower is likely to mean surer" if doubted else ""
+        turned = ("--lower-is-surer", name) if likeness[name] == Likeness.DOUBT else ()
+        likely = ", where lower is likely to mean surer" if turned else ""
         self._ask(f"{what}{_listed(signals)}{likely}", "--confidence", name, *turned)
 
-    def _signals(self) -> Iterable[Candidate]:
+    def _likeness(self, columns: Iterable[Candidate]) -> dict[str, int]:
+        """The columns that may be the confidence, each with how clearly it is one: the lower the clearer."""
+        names = [column.name for column in columns]
+        turned = {name: _STATED for name in names if name in self.given.lower_is_surer}
+        signals = {name: Likeness.CLEAR for name in names if self.fixed and not meaning(name).kind}
+        return {**confidence_likeness(names), **signals, **turned}
+
+    def _no_signal(self, numbers: Sequence[Candidate]) -> str:
+        """What to know if no column can be proposed."""
+        named = [self.columns[name] for name in self._likeness(self._free())]
+        unknown = [column for column in numbers if not column.meaning.kind]
+        if named:
+            return f"{_listed(named)} is not a number for every answer"
+        if unknown:
+            return f"no name of a column suggests one; a number for every answer is {_listed(unknown)}"
+        if numbers:
+            return "no name of a column suggests one"
+        nested = any(... in column.filled for column in self._free())
+        return "no column is a number for every answer" + _IN_OBJECTS * nested
+
+    def _numbers(self) -> Iterable[Candidate]:
+        """The columns that play no role and are numbers for every answer."""
         answered = self._answered()
+        judged = [(role, self.columns[name]) for role in _JUDGED if (name := self.roles.get(role, "")) in self.columns]
         for column in self._free():
-            declared = SIGNALS.get(column.name)
-            is_role = column.name != "score" and (column.name in ROLES or any(map(column.is_called, NAMES)))
-            no_signal = is_role or plain_name(column.name) in INDEXES
+            declared, plain = SIGNALS.get(column.name), plain_name(column.name)
+            is_role = plain in ROLES or any(map(column.is_called, NAMES))
+            if plain == "score":  # it may be a confidence, unless it says what the loss says
+                is_role = any(agree(known, (plain, column)) for known in judged)
+            no_signal = is_role or plain in INDEXES
             turned = declared is not None and declared.lower_is_more_confident
             numbers = (type(column.values[row]) in (int, float) for row in answered)
             if column.is_number and not no_signal and not turned and all(numbers):
@@ -272,6 +373,11 @@ class _Guesser:
             and not failed[row]
             and not any(cells[row] in excluding[role] for role, cells in flags.items())
         ]
+
+
+def _cluster_likeness(column: Candidate) -> tuple[bool, int]:
+    """The sort key of columns that may hold clusters: names of such first, then those with the most clusters."""
+    return column.meaning.kind not in _CLUSTERED, -len({*column.filled})
 
 
 def _listed(columns: Iterable[Candidate]) -> str:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError
+from demur.errors import UserError, without_extra
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State
-from demur.files.limits import FILE, MEMBER
+from demur.files.limits import FILE, MEMBER, check_unpacked
 from demur.read.stream import Progress
 
 _ROWS = 1000
 _CELLS = 1 << 20
+_CELL = 16  # bytes of a cell that is read: a number and its state, or a code
 
 
 class ParquetTable:
@@ -25,25 +26,31 @@ class ParquetTable:
         try:
             from pyarrow import parquet  # noqa: PLC0415  (an extra)
         except ImportError:
-            raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
+            raise without_extra("reading Parquet needs pyarrow", "parquet") from None
         with _valid():
-            schema = parquet.read_schema(path)
+            metadata = parquet.read_metadata(path)
             # Texts stay dictionary-encoded as in the file, because a few bytes could expand to gigabytes.
-            texts = [field.name for field in schema if str(field.type) in {"string", "large_string"}]
-            self._file, self._path = parquet.ParquetFile(path, read_dictionary=texts), path
-            metadata = self._file.metadata
-            sizes = [metadata.row_group(index).total_byte_size for index in range(self._file.num_row_groups)]
-        self.header: list[str] = schema.names
+            leaves = [metadata.schema.column(index) for index in range(metadata.num_columns)]
+            self._file = parquet.ParquetFile(
+                path, read_dictionary=[leaf.path for leaf in leaves if _is_text(leaf)], metadata=metadata
+            )
+            self.header: list[str] = self._file.schema_arrow.names
+            groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+            sizes = [group.total_byte_size for group in groups]
+            widths = [*enumerate(max(_CELL, leaf.length) for leaf in leaves)]
+            unpacked = sum(group.column(index).num_values * width for group in groups for index, width in widths)
         MEMBER.check(max(sizes, default=0))
         FILE.check(sum(sizes))
+        self._size = Path(path).stat().st_size
+        check_unpacked(unpacked, self._size)  # equal cells take no space in the file
 
     def rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Every row as a mapping, with its position; the size of a batch is that of its texts written out."""
-        from pyarrow import parquet  # noqa: PLC0415
-
-        done = 0
+        """Every row as a mapping, with its position."""
+        done = written = 0
         with _valid():
-            for batch in _batches(parquet.ParquetFile(self._path), _ROWS, columns):
+            for batch in _batches(self._file, _ROWS, columns):
+                written += sum(map(_written_size, batch.columns))
+                check_unpacked(written, self._size)
                 yield from _rows_of(batch, done, columns)
                 done += len(batch)
 
@@ -87,6 +94,7 @@ def _batches(file: Any, size: int, columns: Sequence[str]) -> Iterator[Any]:
     """Some columns in batches of rows, each within the limit of what is read in one piece."""
     for batch in file.iter_batches(size, columns=[*columns]):
         MEMBER.check(batch.nbytes)
+        batch.validate(full=True)  # reading a damaged file may give codes of texts that it does not have
         yield batch
 
 
@@ -95,7 +103,23 @@ def _is_plain(kind: Any) -> bool:
 
     value_type = kind.value_type if types.is_dictionary(kind) else kind
     tests = (types.is_integer, types.is_float32, types.is_float64, types.is_boolean, types.is_string)
-    return any(test(value_type) for test in (*tests, types.is_large_string))
+    return any(test(value_type) for test in (*tests, types.is_large_string, types.is_binary, types.is_large_binary))
+
+
+def _is_text(leaf: Any) -> bool:
+    return bool(leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type != "DECIMAL")
+
+
+def _written_size(cells: Any) -> int:
+    """The bytes of an array as Python values, in which a text takes its bytes wherever it appears."""
+    from pyarrow import compute, types  # noqa: PLC0415
+
+    kind, own = cells.type, len(cells) * _CELL
+    if types.is_dictionary(kind) and len(cells.dictionary):
+        return own + (compute.sum(compute.binary_length(cells.dictionary).take(cells.indices)).as_py() or 0)
+    if types.is_struct(kind):
+        return own + sum(map(_written_size, cells.flatten()))
+    return own + (_written_size(cells.flatten()) if types.is_nested(kind) else cells.nbytes)
 
 
 def _of_batch(batch: Any, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
@@ -107,7 +131,9 @@ def _of_batch(batch: Any, name: str, coded: bool) -> Codes | Column:  # noqa: FB
 def _rows_of(batch: Any, start: int, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every row of a batch as a mapping, with its position."""
     for first in range(0, len(batch), _ROWS):
-        rows = batch.slice(first, _ROWS).select([*columns]).to_pylist()
+        part = batch.slice(first, _ROWS).select([*columns])
+        MEMBER.check(sum(map(_written_size, part.columns)))
+        rows = part.to_pylist()
         yield from ((f"row {number}", row) for number, row in enumerate(rows, start + first))
 
 
@@ -117,6 +143,7 @@ def _converted(chunks: list[Any], kind: Any, *, coded: bool) -> Codes | Column:
 
     cells = pa.chunked_array(chunks, kind)
     if not _is_plain(kind):
+        MEMBER.check(sum(map(_written_size, chunks)))
         return Codes.of(cells.to_pylist()) if coded else Column.of(cells.to_pylist())
     return _codes(cells) if coded else _column(cells)
 

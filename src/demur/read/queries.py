@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from demur.errors import UserError, literal, located, shown, unknown
 from demur.facts.columns import is_null, plain, written_number, wrong_value
+from demur.facts.frames import library_of
 from demur.facts.ids import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
@@ -55,8 +57,9 @@ def read_queries(
         if not builders:
             raise UserError(NO_ROWS)
         rankings = {system: builder.done(text_ids=table.text_only) for system, builder in builders.items()}
-        sources = [origin] if (origin := source()) else []
-    return {system: facts.with_sources(*sources) for system, facts in rankings.items()}
+        sources = [origin] if (origin := source()) and origin.path else []
+    library = library_of(data)
+    return {system: replace(facts.with_sources(*sources), library=library) for system, facts in rankings.items()}
 
 
 def query_lists(

@@ -13,12 +13,13 @@ from demur.facts.columns import Column
 from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
+from demur.facts.labels import spelled
 from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
-from demur.read.table_options import Roles, TableOptions, check_options, roles_of
+from demur.read.table_options import SOURCES, Roles, TableOptions, check_options, roles_of
 from demur.read.tables import FileTable, missing_column, opened_table
 from demur.read.unit_rows import UnitRows, first_rows, is_name, unit_rows, voted_rows
 from demur.read.units_file import GROUPS, MEMBERS, is_independent
@@ -97,7 +98,7 @@ def systems_of(
     roles = _roles(cells, mapped, options)
     if instrument == BY_ITEMS:
         chosen = _known_instrument(cells, roles)
-    origin = _with_guesses(source(), roles, chosen if instrument == BY_ITEMS else None)
+    origin = _with_guesses(source(), roles, mapped, chosen if instrument == BY_ITEMS else None)
     return {
         name: Items.of(_raw_units(part, roles, chosen, options), origin).labelled(name or None)
         for name, part in _by_system(cells, roles)
@@ -140,9 +141,15 @@ def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
     return instrument_with(items - {None, ""})
 
 
-def _with_guesses(source: Source | None, roles: Roles, inferred: Instrument | None) -> Source | None:
-    """A source with the columns of the roles and the instrument that was inferred, for the record."""
-    renamed = {role: name for role, name in roles.columns.items() if role != name}
+def _with_guesses(
+    source: Source | None, roles: Roles, mapped: Mapping[str, str], inferred: Instrument | None
+) -> Source | None:
+    """A source with the columns of the roles and the instrument that was inferred, for the record.
+
+    Which column gives the loss is recorded if it was stated, as the table may have another that could.
+    """
+    stated = mapped.keys() & {*SOURCES[roles.source]}
+    renamed = {role: name for role, name in roles.columns.items() if role != name or role in stated}
     if source is None and not (renamed or inferred):
         return None
     return replace(source or Source(), columns=renamed or None, instrument=inferred.name if inferred else None)
@@ -189,7 +196,7 @@ def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, option
     named = voting.named()
     raw = _units(named, roles, instrument, options).but(named.lost(), rule)
     check_values(raw)
-    units, agreement = voted_rows(voting, raw, _predictions(voting.table, roles, labels=raw.labels is not None))
+    units, agreement = voted_rows(voting, raw, _predictions(voting.table, roles, raw))
     lost = units.lost()
     if rule == "drop":
         alive = {*zip(units.clusters, units.items, strict=True)}
@@ -219,14 +226,16 @@ def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options:
     )
 
 
-def _predictions(table: Cells, roles: Roles, *, labels: bool) -> Codes:
+def _predictions(table: Cells, roles: Roles, raw: RawUnits) -> Codes:
     """The answers that repeats vote with, numbers or texts: the predictions of a table, or imported answers."""
+    if raw.labels is not None:
+        return Codes.of([*map(raw.label, raw.prediction)])
     name = roles.get("prediction") or roles.get("answer") or ("prediction" if "prediction" in table.values else None)
     if name is None:
         hint = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
         raise UserError(f"repeats cannot vote, as there is no column of answers: {hint}")
-    if labels or roles.get("answer") or name in table.texts:
-        return table.labels(name).mapped(lambda cell: cell if cell is None else str(cell))
+    if roles.get("answer") or name in table.texts:
+        return table.labels(name).mapped(lambda cell: cell if cell is None else str(spelled(cell)))
     return table.codes(name).mapped(table.value)
 
 

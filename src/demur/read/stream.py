@@ -11,13 +11,14 @@ from typing import Any
 
 from demur.errors import UserError, located, unreadable
 from demur.facts.items import Source
-from demur.files.limits import FILE, LINE, read_whole
+from demur.files.limits import FILE, LINE, check_unpacked, read_whole
 from demur.files.strict_json import decode, shown_path
 
 Progress = Callable[[int, int], None]
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
+_MOST_BLANK = 1_000_000  # lines one after another; a megabyte of gzip unpacks to a thousand times as many
 
 
 class _Watched(io.RawIOBase):
@@ -55,6 +56,19 @@ class _Watched(io.RawIOBase):
         return self._hash.hexdigest()
 
 
+class _Unpacked(gzip.GzipFile):
+    """The decompressed bytes of a file, which must not be too many for its size."""
+
+    def __init__(self, packed: io.BufferedIOBase, raw: _Watched) -> None:
+        super().__init__(fileobj=packed)
+        self._packed = raw
+
+    def readinto(self, buffer: Any) -> int:
+        size = super().readinto(buffer)
+        check_unpacked(self.tell(), self._packed.tell())
+        return size
+
+
 class Stream:
     """An open text file, read by line or as a whole; afterwards it gives its source."""
 
@@ -63,19 +77,24 @@ class Stream:
         self._raw = _Watched(io.FileIO(path), progress)
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
-        unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
+        unpacked = io.BufferedReader(_Unpacked(buffered, self._raw)) if packed else buffered
         self.text = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
         self.lines = self._lines()
 
     def _lines(self) -> Iterator[str]:
-        longest, largest, total = LINE.size, FILE.size, 0
-        for number, line in enumerate(iter(lambda: self.text.readline(longest + 1), ""), 1):
+        longest, largest, read = LINE.size, FILE.size, self.text.readline
+        number = total = blank = 0
+        while line := read(longest + 1):
+            number += 1
             total += len(line)
+            blank = blank + 1 if line.isspace() else 0
             if len(line) > longest:
                 with located(f"line {number}"):
                     LINE.check(len(line))
             if total > largest:
                 FILE.check(total)
+            if blank > _MOST_BLANK:
+                raise UserError(f"line {number}: {_MOST_BLANK} empty lines before it, expected rows")
             yield line
 
     def whole(self) -> str:

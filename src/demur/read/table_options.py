@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from demur.errors import UserError, literal, repeated, shown, unknown
-from demur.facts.groups import GroupColumn
+from demur.facts.groups import GroupColumn, GroupText
 from demur.read.cells import Cells
 from demur.read.tables import missing_column
 from demur.read.units_file import GROUPS
@@ -45,7 +45,7 @@ class TableOptions:
     every_row_its_own_cluster: bool = False
     noun: str | None = None
     failed_units: str = "drop"
-    group: Mapping[str, str] | None = None
+    group: Mapping[str, GroupText] | None = None
     repeats: str = "units"
     probability: tuple[str, ...] = ()
     part: ClassVar[bool] = False
@@ -153,7 +153,7 @@ def check_options(table: Cells, roles: Roles, options: TableOptions) -> None:
         raise UserError("--repeats needs a column of repeats: map one, repeat=COLUMN (--column), or leave it out")
 
 
-def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, str]) -> None:
+def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, GroupText]) -> None:
     """Refuse groups by an outcome: groups must be known before anything is answered."""
     outcomes = {roles.get(role): role for role in _OUTCOMES if roles.get(role)}
     for name, text in columns.items() if GROUPS not in table.values else ():

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError, literal, located, repeated, shown, unknown
 from demur.facts.codes import Codes, GrowingCodes
 from demur.facts.columns import Column, check_lengths, plain, plain_values
-from demur.facts.frames import columns_of
+from demur.facts.frames import columns_of, library_of
 from demur.facts.items import Source
 from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
@@ -132,7 +132,8 @@ def opened_table(
     Some frames count NaN as null. In the columns `nan_kept`, or in all if it is None, such a cell stays NaN.
     """
     if not isinstance(data, (str, Path)):
-        yield _in_memory(data, nan_kept), lambda: None
+        library = library_of(data)
+        yield _in_memory(data, nan_kept), lambda: Source(library=library) if library else None
         return
     suffix = format_of(data)
     if suffix is None:

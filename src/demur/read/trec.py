@@ -15,9 +15,9 @@ parsed as one, and otherwise a comment, in either file; empty lines of qrels are
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,17 +31,25 @@ from demur.read.stream import Progress, stream
 _QRELS = ("topic", "iteration", "document", "relevance")
 _RUN = ("topic", "Q0", "document", "rank", "score", "tag")
 _WORD = re.compile(r"\S+", re.ASCII)
+ONE_CRITERION = "all"  # of topics that are not split
 _INTEGER = re.compile("[+-]?[0-9]{1,18}")
 
 T = TypeVar("T")
 
 
+Runs = Mapping[str, str | Path] | Sequence[str | Path | tuple[str | None, str | Path]]
+
+
+class JudgedRun(NamedTuple):
+    """A TREC run: its queries as judged, the files it was read from, and how many of its topics nobody judged."""
+
+    queries: Iterator[Query]
+    sources: tuple[Source, Source]
+    unjudged: int
+
+
 def read_trec(
-    qrels: str | Path,
-    runs: Mapping[str, str | Path] | Sequence[str | Path | tuple[str | None, str | Path]],
-    *,
-    split_topics: str | None = None,
-    progress: Progress | None = None,
+    qrels: str | Path, runs: Runs, *, split_topics: str | None = None, progress: Progress | None = None
 ) -> dict[str, Rankings]:
     """The facts of TREC runs, judged by one file of qrels, for each run.
 
@@ -49,32 +57,49 @@ def read_trec(
     called by its tag. Each topic is a post of its own, unless `split_topics` is the text between the post and the
     criterion in the topic's name: with "/" the topic `p1/A` asks for criterion A in post p1.
     """
+    systems: dict[str, Rankings] = {}
+    for name, run in judged_runs(qrels, runs, split_topics=split_topics, progress=progress):
+        builder = RankingsBuilder()
+        for query in run.queries:
+            builder.add(query)
+        systems[name] = builder.done(text_ids=True).with_sources(*run.sources, unjudged=run.unjudged)
+    return systems
+
+
+def judged_runs(
+    qrels: str | Path, runs: Runs, *, split_topics: str | None = None, progress: Progress | None = None
+) -> Iterator[tuple[str, JudgedRun]]:
+    """The queries of each run by its name, for a computation that shares no code with `Rankings`."""
     if split_topics == "":
         raise UserError("split_topics '', expected the text between the post and the criterion, such as /")
     judged, judgments, _ = _read(qrels, _grade, progress)
-    systems: dict[str, Rankings] = {}
+    systems: set[str] = set()
     for run in runs.items() if isinstance(runs, Mapping) else runs:
         name, path = run if isinstance(run, tuple) else (None, run)
         scored, source, last_line = _read(path, _score, progress)
         system = name or last_line[5]
         if system in systems:
             raise UserError(f"{path}: another run is called {shown(system)} too; name the runs: NAME=FILE")
-        builder = RankingsBuilder()
-        for topic, documents in judged.items():
-            post, criterion = _post_and_criterion(topic, split_topics)
-            scores = scored.get(topic, {})
-            # Among equal scores, the greater id comes first, compared by bytes.
-            ranked = sorted(scores, key=lambda document: (scores[document], document.encode()), reverse=True)
-            ordered, grades = [scores[document] for document in ranked], [*documents.values()]
-            builder.add(Query(post, criterion, [*documents], ranked, ordered, grades=grades))
+        systems.add(system)
         unjudged = len(scored.keys() - judged.keys())
-        systems[system] = builder.done(text_ids=True).with_sources(judgments, source, unjudged=unjudged)
-    return systems
+        yield system, JudgedRun(_queries(judged, scored, split_topics), (judgments, source), unjudged)
+
+
+def _queries(
+    judged: Mapping[str, Mapping[str, int]], scored: Mapping[str, Mapping[str, float]], split_topics: str | None
+) -> Iterator[Query]:
+    """Every judged topic with its ranking; among equal scores, the greater id comes first, compared by bytes."""
+    for topic, documents in judged.items():
+        post, criterion = _post_and_criterion(topic, split_topics)
+        scores = scored.get(topic, {})
+        ranked = sorted(scores, key=lambda document: (scores[document], document.encode()), reverse=True)
+        ordered, grades = [scores[document] for document in ranked], [*documents.values()]
+        yield Query(post, criterion, [*documents], ranked, ordered, grades=grades)
 
 
 def _post_and_criterion(topic: str, separator: str | None) -> tuple[str, str]:
     if separator is None:
-        return topic, "all"
+        return topic, ONE_CRITERION
     post, _, criterion = topic.rpartition(separator)
     if not (post and criterion):
         raise UserError(f"topic {shown(topic)}: expected a post and a criterion with {literal(separator)} between them")

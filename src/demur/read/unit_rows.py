@@ -201,16 +201,16 @@ def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows,
     votes = [answer if known else None for answer, known in zip(answers, answered.tolist(), strict=True)]
     chosen, signals = list[int](), list[dict[str, Any]]()
     for question in _questions(rows):
-        own = [votes[row] for row in question]
-        winner = modal(own)
+        cast = [votes[row] for row in question]
+        winner = modal(cast)
         _check_agreement(raw, question, [row for row in question if votes[row] == winner is not None])
-        chosen.append(question[own.index(winner)])
-        signals.append(consistency(own))
+        chosen.append(question[cast.index(winner)])
+        signals.append(consistency(cast))
     names = _OF_TEXTS if texts else tuple(consistency([0]))
-    for name in names:
-        if name in rows.table.values:
-            raise UserError(f"voting computes a signal {name} too: leave out the column, or choose --repeats first")
-    columns = {name: Column.of([values[name] for values in signals]) for name in names}
+    own = [name for name in names if name in rows.table.values]  # of repeats that were reduced before
+    if own and rows.is_repeated:
+        raise UserError(f"voting computes a signal {own[0]} too: leave out the column, or choose --repeats first")
+    columns = {name: Column.of([values[name] for values in signals]) for name in names if name not in own}
     return rows.take(np.array(chosen, dtype=np.intp)), columns
 
 

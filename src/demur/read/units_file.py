@@ -11,8 +11,12 @@ VERSION = 1
 REQUIRED = ("cluster", "item", "repeat", "loss", "status")
 MEMBERS = (*REQUIRED, "answer")
 GROUPS = "\0groups"  # the column of the labels of units, under a name that no column of a file can have
-_RESERVED = {*MEMBERS, "abstained", "success", "system"}  # names that would make a signal play a role
+RESERVED = {*MEMBERS, GROUPS, "abstained", "success", "system"}  # names that would make a signal play a role
 _FAILED = "failed"
+NO_SIGNAL = (
+    "no signal is a number for every answer, to rank the answers by: import the log again and name one, "
+    "--confidence PATH; demur fields LOG lists the paths"
+)
 
 
 def check_header(header: Mapping[str, Any]) -> None:
@@ -24,6 +28,13 @@ def check_header(header: Mapping[str, Any]) -> None:
             raise UserError(f"the header has {name} {literal(header.get(name))}, expected an object")
 
 
+def check_some_succeeded(header: Mapping[str, Any]) -> None:
+    """Refuse units that failed without exception, by the counts in the header."""
+    counts = header.get("counts")
+    if isinstance(counts, dict) and counts.get("rows") == counts.get(_FAILED) is not None:
+        raise UserError(f"nothing to evaluate: all {counts['rows']} units failed")
+
+
 def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every unit as a row of a table: its own members, and its signals beside them."""
     for position, unit in rows:
@@ -32,7 +43,7 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
             if not isinstance(signals, dict):
                 raise UserError(f"signals {literal(signals)}, expected an object")
             for name in signals:
-                if name in _RESERVED:
+                if name in RESERVED:
                     raise UserError(f"the signal {shown(name)} has the name of a column: give it another name")
             members = {name: unit[name] for name in MEMBERS if name in unit}
             yield position, members | _status(unit) | signals | _groups(unit)

@@ -10,7 +10,8 @@ from demur.drawing.forest import IntervalRow
 from demur.drawing.labels import shortened
 from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
-from demur.errors import UserError, literal, registered, shown
+from demur.errors import UserError, literal, registered, shown, without_extra
+from demur.facts.columns import written_number
 from demur.report.names import pairs_of
 from demur.report.text import level_of
 from demur.report.verdict import differences
@@ -25,7 +26,7 @@ try:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 except ImportError:
-    raise UserError("figures need matplotlib: pip install 'demur[plot]'") from None
+    raise without_extra("figures need matplotlib", "plot") from None
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 _PAGE_MM, _NARROWEST = 247.0, 40.0
@@ -68,10 +69,11 @@ def width_mm(text: str) -> float:
     if text in COLUMN_MM:
         return COLUMN_MM[text]
     plain = text.removesuffix("mm").strip()
-    if not plain.replace(".", "", 1).isdecimal() or not _NARROWEST <= float(plain) <= _PAGE_MM:
+    number = written_number(plain)
+    if number is None or not _NARROWEST <= number <= _PAGE_MM:
         allowed = f"single, double or millimetres from {_NARROWEST:g} to {_PAGE_MM:g}"
         raise UserError(f"width {literal(text)}, expected {allowed}")
-    return float(plain)
+    return number
 
 
 def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -31,6 +32,7 @@ from demur.results.table import Results
 
 # Allows only inline styles and the script with this hash.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
+_NOT_ASCII, _NO_BREAK = re.compile(r"[^\n -~]"), "\u00a0"
 _STYLED = 2  # the style sheet defines the looks of the first two systems, light and dark
 
 
@@ -48,7 +50,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         raise UserError("a rule is about the answers of a system: only results of demur evaluate show one")
     filled = [(part, part.filled(artifact, rule)) for part in sections_of(task)]
     template = _environment().get_template(f"{task}.html.j2")
-    page = template.render(
+    rendered = template.render(
         artifact=artifact,
         study=artifact if isinstance(artifact, Calibration) else artifact.study,
         systems=systems,
@@ -63,6 +65,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         script=script,
         data=None if data is None else embedded(data),
     )
+    page = _NOT_ASCII.sub(lambda sign: sign[0] if sign[0] == _NO_BREAK else inert(sign[0]), rendered)
     body = page.index("<main>")
     return page[:body] + carded(page[body:])
 

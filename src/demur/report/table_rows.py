@@ -45,6 +45,10 @@ class Layout:
         """A number for machines, rounded only if `digits` is given."""
         return value if self.digits is None or value is None else fixed(value, self.digits)
 
+    def rounded(self, value: float) -> float:
+        """A number for machines, as a number."""
+        return value if self.digits is None else round(value, self.digits)
+
     def names(self, results: Results, shown: str) -> list[str]:
         """The names of the quantities to show."""
         study = results.selective

@@ -1,17 +1,21 @@
-"""Tables of results as LaTeX, Markdown or CSV, with all text from files escaped."""
+"""Tables of results as LaTeX, Markdown, CSV or a block of JSON, with all text from files escaped."""
 
 import csv
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from demur.errors import registered
+from demur.errors import UserError, registered
+from demur.files.write import json_text
+from demur.inference.key import Key
 from demur.report.escapes import escaped_latex, escaped_markdown, latex_numbers, no_formula
 from demur.report.selective.conventions import OURS, signatures
 from demur.report.selective.leaderboard import best_sentence, ranks_text, sentences
 from demur.report.sentence import paper_text
 from demur.report.table_rows import LEADERBOARD, USUAL, Cell, Layout, columns_of_systems, notes, rows_of
 from demur.report.text import shown_interval, title_of
+from demur.report.verdict import is_measured
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
 
@@ -107,6 +111,38 @@ def csv_text(results: Results, layout: Layout) -> str:
     return lines.getvalue()
 
 
+_METRICS = ("aurc", "aurc_optimal", "eaurc", "aurc_achievable", "augrc", "augrc_optimal", "eaugrc", "cmax")
+_INTERPRETATION = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
+
+
+def json_block(results: Results, layout: Layout) -> str:
+    """The members `metrics` and `interpretation`, by name, and the signature; undefined numbers are null.
+
+    Of several confidences or systems, one such block each is in `confidence_variants`.
+    """
+    if layout.rows:
+        raise UserError("json-003 has the members that its document gives it: leave out --rows, or take csv")
+
+    def members(names: Sequence[str], system: str, confidence: str) -> dict[str, float | None]:
+        numbers = {name: results[Key(system, name, confidence)] for name in names}
+        return {
+            name: None if not is_measured(results, number) else layout.rounded(number.value)
+            for name, number in numbers.items()
+        }
+
+    def block(*of: str) -> dict[str, dict[str, float | None]]:
+        return {"metrics": members(_METRICS, *of), "interpretation": members(_INTERPRETATION, *of)}
+
+    confidences, signed = results.selective.confidences, {SIGNATURE: signatures(results)[OURS]}
+    if len(results.systems) == 1:
+        blocks: dict[str, Any] = {confidence: block(results.systems[0], confidence) for confidence in confidences}
+    else:
+        blocks = {each: {system: block(system, each) for system in results.systems} for each in confidences}
+    if len(confidences) == len(results.systems) == 1:
+        return json_text({**blocks[confidences[0]], **signed})
+    return json_text({"confidence_variants": blocks, **signed})
+
+
 def _board_cells(results: Results, layout: Layout) -> tuple[list[str], list[list[str]]]:
     """The leaderboard as heads and rows of text."""
     board = results.leaderboard()
@@ -160,5 +196,11 @@ def board_csv(results: Results, layout: Layout) -> str:
 
 
 Form = Callable[[Results, Layout], str]
-FORMS: dict[str, Form] = {"latex": latex, "markdown": markdown, "csv": csv_text, "sentence": paper_text}
+FORMS: dict[str, Form] = {
+    "latex": latex,
+    "markdown": markdown,
+    "csv": csv_text,
+    "sentence": paper_text,
+    "json-003": json_block,
+}
 BOARD_FORMS: dict[str, Form] = {"latex": board_latex, "markdown": board_markdown, "csv": board_csv}

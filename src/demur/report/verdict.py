@@ -61,8 +61,10 @@ def decide(results: Results, key: Key) -> Decision:
     recommended interval, all others by their simultaneous one.
     """
     quantity, contrast = Measure.of(key.quantity).quantity, results.get(key)
-    if not quantity.judged or contrast is None or math.isnan(contrast.value) or key.minus is None:
+    if contrast is None or math.isnan(contrast.value) or key.minus is None:
         return Decision()
+    if not quantity.judged:
+        return Decision(None, why_not_comparable(results, key))
     unfair = why_not_comparable(results, key) or results.why_nothing_decides
     recommended = contrast.recommended
     if unfair or recommended is None:
@@ -190,13 +192,14 @@ class Difference(NamedTuple):
 
 
 def differences(results: Results, confidence: str, pair: Pair) -> list[Difference]:
-    """The differences to draw, in panels: areas up to a coverage, risks at coverages, shares answered."""
+    """The differences to draw, in panels: areas up to a coverage, risks at coverages and of all answers, coverages."""
     study = results.selective
     measures = {name: Measure.of(name).quantity for name in study.names("table")}
     cut = [name for name, quantity in measures.items() if quantity.parameter is CUT]
     panels = {
         "area": [] if nothing_common(results, confidence) else cut,
         "risk": study.names_at_coverages,
+        "all": [name for name, quantity in measures.items() if quantity.better == "neither"],
         "coverage": [name for name, quantity in measures.items() if quantity.loss_free],
     }
     rows = []

@@ -117,7 +117,7 @@ class Others:
         rows: list[Row] = []
         for name, view in self.raters.items():
             answers, risk = (Row.of_curve(Key(name, stem), view, Measure.of(stem)) for stem in ("cmax", "risk"))
-            rows += [answers, replace(risk, held=_answering(view))]
+            rows += [answers, replace(risk.by_resampling, held=_answering(view))]
         rows += [*self._at_points.values()]
         return rows + [row for pair in self._both.values() for row in pair] + [*self._handed.values()]
 

@@ -81,7 +81,10 @@ def _estimates(
     contrasts = [*contrasts_with(rows, baseline)]
     table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
     counted = about_counts([*rows, *contrasts])
-    return Estimates(table, (*about_numbers({None: views}, table), *counted, *about_comparisons(len(contrasts))))
+    library = next((graded.library for graded in systems.values() if graded.library), "")
+    tested = sum(contrast.row.measure.quantity.better != "neither" for contrast in contrasts)
+    warned = (*about_numbers({None: views}, table), *counted, *about_comparisons(tested))
+    return Estimates(table, warned, library)
 
 
 def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None) -> list[Measure]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from demur.errors import UserError, literal, shown
+from demur.errors import IncompleteError, UserError, literal, shown
 from demur.facts.groups import MOST_LEVELS, NONE, check_same_groups, grouping_of
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.groups import SERVED, GroupRows, Level
@@ -117,9 +117,17 @@ class GroupsRecord(Part):
 
     def threshold_of(self, system: str, confidence: str) -> float:
         """The threshold the groups of a system share."""
-        return next(
-            shared.threshold for shared in self.thresholds if (shared.system, shared.confidence) == (system, confidence)
-        )
+        for shared in self.thresholds:
+            if (shared.system, shared.confidence) == (system, confidence):
+                return shared.threshold
+        raise IncompleteError(f"groups: no threshold of {shown(system)}, by {shown(confidence)}")
+
+    def curve_of(self, system: str, confidence: str, group: Group) -> GroupCurve:
+        """The curve of one group of a system."""
+        for curve in self.curves:
+            if (curve.system, curve.confidence, *curve.group) == (system, confidence, *group):
+                return curve
+        raise IncompleteError(f"groups: no curve of {shown(system)}, by {shown(confidence)}, of {shown(group.level)}")
 
 
 def settings_of(record: GroupsRecord | None) -> GroupSettings:

@@ -118,7 +118,8 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
             members["threshold"] = thresholds[coverages.index(at)]
         if common:
             members.pop("short_domain_rate", None)
-        if run.bootstrap is None or entry.point_only:
+        point_only = entry.point_only or (run.bootstrap is not None and entry.key not in run.bootstrap.ci95)
+        if run.bootstrap is None or point_only:
             members["no_interval"] = "no resamples" if run.bootstrap is None else POINT_ONLY
         yield estimate_of(Key(system, name, confidence), members)
 
@@ -134,6 +135,8 @@ def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) ->
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
         delta = _member_at(deltas, (entry.key, coverage) if coverage else (entry.key,))
+        if delta is None:  # an earlier version wrote none
+            continue
         fields = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
         members = {field: getattr(delta, member) for member, field in fields.items()}
         yield estimate_of(Key(right, name, confidence, minus=Minus("system", left)), members)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
+from demur.errors import harmless
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.inference.rows import Row
@@ -55,6 +56,7 @@ class Leaderboard:
     common_to: tuple[str, ...]
     standings: tuple[Standing, ...]
     undecided: str
+    library: str = ""
 
     @property
     def ranked(self) -> tuple[Standing, ...]:
@@ -80,10 +82,10 @@ class Leaderboard:
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def to_frame(self) -> Any:
-        """The leaderboard as a data frame of polars, pandas or pyarrow, whichever is installed."""
+        """The leaderboard as a data frame, of the kind that the data came in if they came in one."""
         from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
-        return frame_of(self.to_columns())
+        return frame_of(self.to_columns(), self.library)
 
     def to_json(self) -> Json:
         """The leaderboard as a file holds it, beside the estimates."""
@@ -104,7 +106,7 @@ class Leaderboard:
         for standing in self.standings:
             ranks = "not ranked" if standing.ranks is None else "rank {}–{}".format(*standing.ranks)
             lines.append(f"{standing.system}  {standing.estimate!r}  {ranks}")
-        return "\n".join(lines)
+        return "\n".join(map(harmless, lines))
 
 
 def _cells(board: Leaderboard, standing: Standing) -> dict[str, Any]:
@@ -173,7 +175,7 @@ def leaderboard_of(results: Results) -> Leaderboard | None:
         for name in sorted(results.systems, key=lambda name: (name not in ranked, estimates[name].value))
     ]
     common = tuple(defined) if study.area_coverage is None and len(defined) > 1 else ()
-    return Leaderboard(number, farthest, common, tuple(standings), undecided)
+    return Leaderboard(number, farthest, common, tuple(standings), undecided, results.library)
 
 
 def pair_key(results: Results, system: str, other: str) -> Key | None:

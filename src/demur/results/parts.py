@@ -39,6 +39,8 @@ class Vertices(_Columns):
         yield from super()._mistakes()
         if (np.diff(self.coverage, prepend=0) <= 0).any():
             yield f"the coverages of {self.of} are not strictly increasing from 0"
+        if max(self.coverage, default=0.0) > 1:
+            yield f"a coverage of {self.of} is above 1"
 
 
 class Points(Vertices):
@@ -147,6 +149,7 @@ class ReliabilityTable(Part):
 
 
 # At the price `a` the cheapest threshold moves `from` one `to` the next; null declines everything.
+_SWITCH = ("a", "from", "to")
 Switch = dict[Literal["a", "from", "to"], Number]
 LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
@@ -223,6 +226,8 @@ class CurveRecord(Part, Tabular):
             yield "the oracle order has a vertex where the curve has a point, and none where it has none"
         if self.risk_intervals is not None and len(self.risk_intervals.low) != len(self.curve.coverage):
             yield "there are not as many intervals as operating points"
+        if any(len(switch) < len(_SWITCH) or switch["a"] is None for switch in self.switches or ()):
+            yield f"a switch of thresholds lacks {', '.join(_SWITCH[:-1])} or {_SWITCH[-1]}"
         if self.bands is None:
             return
         if not set(self.bands.coverage) <= set(self.curve.coverage):

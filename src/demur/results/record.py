@@ -19,8 +19,8 @@ from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
 from demur.quantities import QUANTITIES, quantities
 from demur.quantities.graded import Graded
+from demur.quantities.losses import are_amounts, loss_of
 from demur.quantities.losses import loss as loss_named
-from demur.quantities.losses import loss_of
 from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON
 from demur.results.parts import Input
@@ -39,7 +39,9 @@ CONVENTION = {
     "integration": "trapezoidal over [0, Cmax]",
 }
 MOST_CASES = 20
-_NO_SCORES = "there are no scores"
+_NO_AMOUNTS = "the answers are no amounts"
+_MOST_ITEMS = 30
+_FEWEST_UNITS = 10  # of an item, unless it is that of an instrument
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,11 +179,15 @@ def _cases(items: Items, units: Indices) -> list[Json]:
 
 
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
-    """The numbers of every item, which do not depend on the confidence."""
+    """The numbers of every item, which do not depend on the confidence.
+
+    There are none unless an instrument fixes the items, or they have names, are few, and have enough units each.
+    """
     items = graded.items
-    if items is None or items.count is not None:
+    if items is None or not _are_compared(items):
         return
     names, errors = items.item_names, items.answer - items.truth
+    is_ordered = are_amounts(items, graded.loss_name)
     answered_item = items.item[items.answered]
     # Sums of integers in doubles are exact; they are divided once.
     answered, losses, error_sum = (
@@ -190,11 +196,19 @@ def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
     for name, units, count, loss, error in zip(
         names, np.bincount(items.item, minlength=len(names)), answered, losses, error_sum, strict=True
     ):
-        sums = UnitSums(int(units), int(count), int(error) if items.has_scores else math.nan)
+        sums = UnitSums(int(units), int(count), int(error) if is_ordered else math.nan)
         numbers = {entry.name: entry.function(sums) for entry in quantities("units", "items")}
         numbers["cmax"] = float(count / units) if units else 0.0
         numbers["risk"] = float(loss / (count * graded.divisor)) if count else math.nan
         for quantity, value in numbers.items():
-            reason = QUANTITIES[quantity].undefined if items.has_scores or quantity != "bias" else _NO_SCORES
+            reason = QUANTITIES[quantity].undefined if is_ordered or quantity != "bias" else _NO_AMOUNTS
             undefined = reason if math.isnan(value) else ""
             yield Estimate(Key(system, quantity, group=Group("item", name)), value, undefined=undefined)
+
+
+def _are_compared(items: Items) -> bool:
+    """Whether numbers by item tell anything: a row number is no item, and few units have no rate."""
+    if items.instrument is not None:
+        return items.count is None
+    is_named = items.count is None and not items.numbered and len(items.item_names) <= _MOST_ITEMS
+    return is_named and bool((np.bincount(items.item, minlength=len(items.item_names)) >= _FEWEST_UNITS).all())

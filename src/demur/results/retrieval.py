@@ -133,7 +133,9 @@ def evaluate_retrieval(
         (name, PROBABILITY): CurveRecord.made({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in by_system.items() if system.gate)
     }
-    return Results([*numbers, *folds], study, curves, retrieval_warnings(by_system, plan, estimates, of_headline))
+    library = next((rankings.library for rankings in at_level.values() if rankings.library), "")
+    warned = retrieval_warnings(by_system, plan, estimates, of_headline)
+    return Results([*numbers, *folds], study, curves, warned, library)
 
 
 def _comparable(by_system: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
@@ -243,7 +245,8 @@ class RetrievalRows:
             yield from self._detection_rows()
             for entry in quantities("curve", "gate"):
                 key = Key(self.name, entry.name, PROBABILITY)
-                yield Row.of_curve(key, self.gate, Measure(entry), must_vary="difference")
+                row = Row.of_curve(key, self.gate, Measure(entry), must_vary="difference")
+                yield row.by_resampling if entry.sums else row
 
     def _row(self, key: Key, view: Any, measure: Measure, number: Callable[[Any], Any], **changes: Any) -> Row:
         point, quantity = float(number(view.exact())[0]), measure.quantity
@@ -304,7 +307,7 @@ class RetrievalRows:
             number = partial(by_convention, measure)
             for group, view in views.items():
                 key = Key(self.name, str(measure), PROBABILITY, group=group)
-                alone = single_class(view.forecasts)
+                alone = single_class(view.forecasts) and measure.quantity.convention is not None
                 known = _of_forecasts([view], measure)
                 yield self._row(key, view, measure, number, by_convention=alone, **known)
             key = Key(self.name, str(measure), PROBABILITY, group=Group(CRITERION))

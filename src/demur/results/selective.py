@@ -27,6 +27,7 @@ from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrast
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_comparisons, about_counts, about_resamples, about_units
+from demur.quantities import Measure
 from demur.quantities.graded import Graded
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
@@ -204,7 +205,9 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     study = selective_study(evaluation, origin, group_record(evaluation, request.groups))
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     others = emulated_rows(views, evaluation.settings.conventions, study.coverages)
-    return Results([*estimates, *items, *of_groups, *others], study, curves, warnings)
+    libraries = (items.source.library for items in evaluation.given.values() if items.source)
+    library = next(filter(None, libraries), "")
+    return Results([*estimates, *items, *of_groups, *others], study, curves, warnings, library)
 
 
 def _beside(evaluation: Evaluation, view: CurveView) -> Json:
@@ -285,5 +288,6 @@ def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: 
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
     distinct = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
-    tested = sum(row.recommended is not None for row in estimates if row.key.minus)
+    differences = [row for row in estimates if row.key.minus and row.recommended is not None]
+    tested = sum(Measure.of(row.key.quantity).quantity.better != "neither" for row in differences)
     return [*distinct, *about_comparisons(tested)]

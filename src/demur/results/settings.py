@@ -34,7 +34,7 @@ class Settings:
     """
 
     loss: str | None = None
-    confidence: str = "default"
+    confidence: str | Sequence[str] = "default"
     grid: Sequence[Coverage | str | float] = TENTHS
     area_coverage: Coverage | str | float | None = None
     level: float | None = None
@@ -50,6 +50,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
+        if not isinstance(self.confidence, str):
+            names = tuple(self.confidence)  # one without a comma is the same as a text
+            one = len(names) == 1 and "," not in names[0]
+            object.__setattr__(self, "confidence", names[0] if one else names)
         object.__setattr__(self, "conventions", _known(self.conventions))
         object.__setattr__(self, "groups", self.by_group)
         object.__setattr__(self, "abstention_costs", checked_prices(self.abstention_costs))

@@ -20,6 +20,7 @@ PARTICIPANT = "participant"
 AREA = "augrc"
 SIGNATURE = "signature"
 _USUAL_DEPTH = 10
+_IN_WORDS = ("ties", "denominator", "anchor_at_zero", "integration")
 
 
 class Study(Part):
@@ -161,8 +162,13 @@ class SelectiveStudy(Study):
         return [name for _, name, coverage in reported(self.cut, self.coverages) if coverage]
 
     def _mistakes(self) -> Iterator[str]:
+        for name in _IN_WORDS:
+            if name not in self.convention:
+                yield f"the convention lacks {name}"
         if self.clusters_total < self.clusters_included:
             yield "participants_total is not participants_included + participants_failed"
+        if len(self.inputs) != len(self.systems):
+            yield f"{len(self.inputs)} inputs for {len(self.systems)} systems"
         if any(system.answered > self.units for system in self.systems):
             yield "more items are predicted than there are"
 

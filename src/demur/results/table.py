@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UserError, shown, unknown
+from demur.errors import IncompleteError, UserError, shown, unknown
+from demur.facts.signals import listed_names
 from demur.files.strict_json import fingerprint, loads, read_bytes, shown_path
 from demur.files.strict_model import Tool, now
 from demur.files.write import json_members, write_whole
@@ -30,6 +31,14 @@ _PAIR = 2
 ENOUGH_RESAMPLES = 100
 
 
+class _Curves(dict[tuple[str, str], CurveRecord]):
+    """Curves by system and confidence; a file may lack one."""
+
+    def __missing__(self, key: tuple[str, str]) -> CurveRecord:
+        system, confidence = map(shown, key)
+        raise IncompleteError(f"these results lack a curve: of {system}, by {confidence}")
+
+
 class Results(Estimates):
     """Every number of every system, and everything shown beside them.
 
@@ -42,9 +51,10 @@ class Results(Estimates):
         study: SelectiveStudy | RetrievalStudy,
         curves: Mapping[tuple[str, str], CurveRecord],
         warnings: Sequence[ResultWarning] = (),
+        library: str = "",
     ) -> None:
-        super().__init__(rows, warnings)
-        self.study, self.curves = study, dict(curves)
+        super().__init__(rows, warnings, library)
+        self.study, self.curves = study, _Curves(curves)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -100,19 +110,20 @@ class Results(Estimates):
             return f"one {study.noun} decides nothing"
         return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 
-    def narrowed(self, names: str | None) -> Results:
-        """The results for these confidences only, in this order; names are separated by commas."""
+    def narrowed(self, names: str | Sequence[str] | None) -> Results:
+        """The results for these confidences only, in this order: a list, or a text with commas."""
         if names is None:
             return self
         known = self.selective.confidences
-        chosen = [names] if names in known else [name.strip() for name in names.split(",")]
+        chosen = listed_names(names, known)
         for name in chosen:
             if name not in known:
                 raise unknown("confidence of these results", name, known)
         rows = [row for row in self if row.key.confidence in ("", *chosen)]
         curves = {key: curve for key, curve in self.curves.items() if key[1] in chosen}
-        study = self.selective.model_copy(update={"confidences": tuple(chosen)})
-        return Results(rows, study.signed(independent=study.signature().cluster == NONE), curves, self.warnings)
+        study = self.selective.model_copy(update={"confidences": chosen})
+        signed = study.signed(independent=study.signature().cluster == NONE)
+        return Results(rows, signed, curves, self.warnings, self.library)
 
     def about(self, **columns: Any) -> Iterator[ResultWarning]:
         """The warnings that apply to numbers with these key columns."""

@@ -16,7 +16,7 @@ from demur.confidences.grading import grade
 from demur.confidences.variants import VARIANTS
 from demur.errors import UserError, literal
 from demur.facts.columns import Column
-from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.instruments import PHQ8, Instrument, totals
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.inference.draws import checked_seed
@@ -107,24 +107,27 @@ class Run:
         """The run as one experiment of a run file; failed participants come last."""
         names, answers = self.people.instrument.items, self.answer.astype(object)
         answers[~self.answered] = None
+        scores = zip(self.people.truth.tolist(), answers.tolist(), strict=True)
         cells = {signal: values.tolist() for signal, values in self.signals.items()}
         results: list[Json] = [
             {
                 "participant_id": _FIRST_ID + person,
                 "success": True,
                 "error": None,
+                **totals(truth, predicted),
                 "ground_truth_items": dict(zip(names, truth, strict=True)),
-                "predicted_items": dict(zip(names, answers[person].tolist(), strict=True)),
+                "predicted_items": dict(zip(names, predicted, strict=True)),
                 "item_signals": {
                     name: {signal: rows[person][item] for signal, rows in cells.items()}
                     for item, name in enumerate(names)
                 },
             }
-            for person, truth in enumerate(self.people.truth.tolist())
+            for person, (truth, predicted) in enumerate(scores)
         ]
         last = _FIRST_ID + len(results)
         results += [{"participant_id": last + n, "success": False, "error": "simulated"} for n in range(failures)]
-        return {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
+        content = {"mode": mode, "model": "simulated", "results": results}
+        return {"provenance": {"mode": mode, "split": "dev"}, "results": content}
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:

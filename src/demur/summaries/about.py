@@ -65,7 +65,7 @@ class About(Part):
     numbered: bool
     loss: LossAbout
     instrument: InstrumentAbout | None
-    confidence: str
+    confidence: str | Many
     signals: Annotated[tuple[SignalAbout, ...], Declared(strict=False)]
     most_bins: Annotated[int, Declared(ge=2)]
     groups: Annotated[tuple[GroupAbout, ...], Declared(strict=False)]

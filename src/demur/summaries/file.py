@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -26,7 +27,7 @@ _VERSION = b"1"
 _LONGEST_MARK = 32
 _DIGEST, _CHUNK = 32, 1 << 20
 _DAMAGED = "damaged: its bytes are not those that were written; summarize its parts anew"
-_KINDS = "iufS"
+_KINDS = re.compile("[<>|][iufS][0-9]{1,9}")
 
 
 def content(summary: Summary) -> Iterator[bytes]:
@@ -116,8 +117,10 @@ def _read_arrays(shapes: list[list[Any]], file: BufferedReader, remaining: int) 
     """The arrays, each with its own memory, so that one can be kept without the others."""
     arrays = dict[str, NDArray[Any]]()
     for name, kind, length in shapes:
-        dtype = np.dtype(str(kind))
-        if dtype.kind not in _KINDS or type(length) is not int or not 0 <= length * max(dtype.itemsize, 1) <= remaining:
+        if not isinstance(kind, str) or not _KINDS.fullmatch(kind):
+            raise UserError(_DAMAGED)
+        dtype = np.dtype(kind)
+        if type(length) is not int or not 0 <= length * max(dtype.itemsize, 1) <= remaining:
             raise UserError(_DAMAGED)
         arrays[name] = np.empty(length, dtype)
         remaining -= arrays[name].nbytes

@@ -34,7 +34,7 @@ EXACT = 2.0**53
 class SummaryOptions:
     """The signals to keep, the largest number of distinct values of each, and the rounding of losses."""
 
-    confidence: str
+    confidence: str | Sequence[str]
     signals: Sequence[str]
     lower_is_surer: Sequence[str] = ()
     most_bins: int = MOST
@@ -239,7 +239,7 @@ def _about(items: Items, losses: Losses, options: SummaryOptions, part: str, sig
         )
         if instrument
         else None,
-        confidence=options.confidence,
+        confidence=options.confidence if isinstance(options.confidence, str) else tuple(options.confidence),
         signals=tuple(signals),
         most_bins=options.most_bins,
         groups=tuple(_group(name, grouping) for name, grouping in items.groups.items()),

@@ -16,11 +16,15 @@ _EPSILON = 2.0**-52
 
 
 class OtherTool(NamedTuple):
-    """Another tool: how it orders equal confidences (plateau: it does not), and its functions of the losses."""
+    """Another tool: how it orders equal confidences (plateau: it does not), and its functions of the losses.
+
+    Where abstentions count, its numbers are multiplied by the share of the rows that are answered.
+    """
 
     ties: str
     numbers: dict[str, Callable[..., Number | None]]
     zero_one_only: bool = False
+    abstentions_count: bool = False
 
 
 def answers(rows: Sequence[Unit]) -> list[Unit]:
@@ -50,7 +54,8 @@ def number(tool: OtherTool, name: str, at: Sequence[Any], rows: Sequence[Unit], 
         return None
     if tool.ties == "plateau":
         return tool.numbers[name](PlainCurve(answered), *at)
-    return tool.numbers[name](in_order(answered, ties or tool.ties), *at)
+    value = tool.numbers[name](in_order(answered, ties or tool.ties), *at)
+    return value * Fraction(len(answered), len(rows)) if tool.abstentions_count and value is not None else value
 
 
 def loop_of(convention: str, quantity: str) -> Loop | None:
@@ -196,6 +201,9 @@ TOOLS: dict[str, OtherTool] = {
     "prefix-mean": OtherTool("given.last", {"aurc": lambda losses: _mean(risks(losses))}),
     "ln": OtherTool("given.last", {"aurc": _log_weights}),
     "sele": OtherTool("given.last", {"aurc": _share_weights}),
+    "item-by-item": OtherTool(
+        "given.first", {"aurc": lambda losses: _trapezoids(risks(losses)) / len(losses)}, abstentions_count=True
+    ),
 }
 # Known to be reported under these names, and emulated under others or not at all: an audit tells them.
 ALSO_REPORTED: dict[str, OtherTool] = {

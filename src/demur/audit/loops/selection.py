@@ -4,6 +4,7 @@ A row is (gold, shown, hits): how many ids there are to find, how many are shown
 """
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -78,15 +79,22 @@ def shown_by(policy: str, scores: Sequence[float], bounds: PlainBounds) -> int:
 
 def _before_largest_gap(scores: Sequence[float], low: int) -> int:
     """The number of scores before the largest drop, at least `low`; all where there is no drop."""
-    drops = [(scores[k - 1] - scores[k], -k) for k in range(max(low, 1), len(scores))]
-    return -max(drops)[1] if drops else len(scores)
+    first = max(low, 1)
+    drops = [scores[k - 1] - scores[k] for k in range(first, len(scores))]
+    return first + _first_largest(drops, max(drops), scores) if drops else len(scores)
 
 
 def _before_elbow(scores: Sequence[float]) -> int:
     """The number of scores before the one farthest below the straight line from first to last."""
     last = max(len(scores) - 1, 1)
     below = [scores[0] + (scores[-1] - scores[0]) * rank / last - score for rank, score in enumerate(scores)]
-    return below.index(max(below)) if below else 0
+    return _first_largest(below, scores[0] - scores[-1], scores) if below else 0
+
+
+def _first_largest(values: Sequence[float], unit: float, scores: Sequence[float]) -> int:
+    """The index of the first value that is the largest, within 1e-9 of a unit and the rounding of the scores."""
+    least = max(values) - 1e-9 * unit - 8 * sys.float_info.epsilon * max(map(abs, scores))
+    return next(index for index, value in enumerate(values) if value >= least)
 
 
 def _holding(scores: Sequence[float], share: float) -> int:

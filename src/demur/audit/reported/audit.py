@@ -1,6 +1,7 @@
 """The audit of reported figures: every leaf of a file compared with the data, and the likely cause of a difference."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -46,8 +47,8 @@ class Audit(ABC):
     def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
         """What a figure may be instead, with a description, the most likely first."""
 
-    def last_resort(self, context: Context, reported: Any) -> str | None:  # noqa: ARG002
-        """A possible cause where no other convention explains a figure."""
+    def last_resort(self, context: Context, reported: Any) -> Explanation | str | None:  # noqa: ARG002
+        """A possible cause, or a fact about the data, where no other convention explains a figure."""
         return None
 
     def consistent_with(self, context: Context, reported: Any) -> str:  # noqa: ARG002
@@ -64,15 +65,19 @@ class Audit(ABC):
             names = and_more(shown(strangers[0]), len(strangers))
             section = f"no section is called after a {self.section_of} of the data ({systems}), but {names}"
             raise UserError(f"{section}{self.advice.replace('*', 'NAME')}")
-        explained = []
+        causes = [*self._explained(findings)]
+        fitting = Counter(fit for finding in causes if finding.status == "differs" for fit in {*finding.fits})
+        return TableOf(replace(each, explains=fitting[each.fits[0]]) if each.fits else each for each in causes)
+
+    def _explained(self, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """The findings, with a cause of each difference that only other figures or ties can explain."""
         for result, figure in zip(findings, self.figures, strict=True):
-            if result.status == "differs" and result.cause is None:
-                another = self._value_of_another(figure, findings)
-                cause = another or self.consistent_with(self.completed(figure), figure.value)
-                explained.append(replace(result, cause=cause))
+            if result.status != "differs" or result.cause is not None:
+                yield result
+            elif another := self._value_of_another(figure, findings):
+                yield result.because(another)
             else:
-                explained.append(result)
-        return TableOf(explained)
+                yield replace(result, cause=self.consistent_with(self.completed(figure), figure.value))
 
     def expected(self, context: Context) -> Expected:
         """The value that the data give for a figure."""
@@ -93,7 +98,8 @@ class Audit(ABC):
             expected = replace(expected, otherwise=dict(worded))
         result = finding(key, figure.value, expected)
         if result.status == "differs" and result.cause is None:
-            return replace(result, cause=self.last_resort(context, figure.value))
+            cause = self.last_resort(context, figure.value)
+            return result.because(cause) if isinstance(cause, Explanation) else replace(result, cause=cause)
         return result
 
     def unread(self, figure: Figure) -> str | None:
@@ -107,17 +113,18 @@ class Audit(ABC):
         name = next((name for name in reversed(figure.path) if not name.isdecimal()), figure.path[-1])
         return f"no known figure is called {shown(name)}"
 
-    def _value_of_another(self, figure: Figure, findings: Sequence[Finding]) -> str:
-        """Which other figure of the same section or name has this value in the data, in words."""
+    def _value_of_another(self, figure: Figure, findings: Sequence[Finding]) -> Explanation | None:
+        """Which other figure of the same section or name has this value in the data."""
         reported, path = figure.value, figure.path
         if not isinstance(reported, Printed) or not reported.telling:
-            return ""
+            return None
         others = [
             other
             for other, at in zip(findings, self.figures, strict=True)
             if other.path != path and at.context.quantity and at.context.quantity.name not in self.counts
         ]
         alike = [other for other in others if other.recomputed is not None and reported.agrees(other.recomputed)]
-        names = [other.path[-1] for other in alike if other.path[:-1] == path[:-1]]
+        own = -2 if path[-1].isdecimal() else -1  # the place in a list is no name
+        names = [".".join(other.path[own:]) for other in alike if other.path[:-1] == path[:-1]]
         names += [other.key for other in alike if other.path[-1] == path[-1]]
-        return f"this is the value of {shown(names[0])}" if names else ""
+        return Explanation(f"it is the value of {shown(names[0])}") if names else None

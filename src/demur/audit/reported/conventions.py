@@ -166,15 +166,15 @@ _OTHERS: dict[str, dict[str, Loop]] = {
     },
     "has_evidence_rate": {
         "": _rate,
-        "the rate of queries without evidence": lambda queries, _: _less(1, _rate(queries)),
+        "it is the rate of queries without evidence": lambda queries, _: _less(1, _rate(queries)),
     },
     "empty_prevalence": {
         "": lambda queries, _: _less(1, _rate(queries)),
-        "the rate of queries with evidence": _rate,
+        "it is the rate of queries with evidence": _rate,
     },
     "candidates@P": {
         "": lambda rows, share: percentile(sorted(len(row.hits) for row in rows), float(share) / 100) if rows else None,
-        "the mean, not a percentile": lambda rows, _: mean(len(row.hits) for row in rows),
+        "it is the mean, not a percentile": lambda rows, _: mean(len(row.hits) for row in rows),
     },
     "evidence_recall": {
         "queries without gold counted as 0": _mean_of(lambda row, _: over(row.hits, row.gold)),
@@ -205,7 +205,7 @@ _OTHERS: dict[str, dict[str, Loop]] = {
     "threshold@fpr=F": {
         "": _at_target(0),
         _STRAIGHT: _at_target(0, all_points=False),
-        "the highest threshold that finds as much, not the lowest": _first_threshold,
+        "it is the highest threshold that finds as much, not the lowest": _first_threshold,
         "1 given where no threshold meets the target": lambda _rows, _rate: 1.0,
         "it is the TPR": _at_target(1),
     },

@@ -222,7 +222,7 @@ class QueryAudit(Audit):
         elif context.spread == "mean":
             yield "all queries pooled, not the mean over folds", replace(context, spread=None)
         elif self.known.folds and context.fold is None and not is_count:
-            yield "the mean over folds, not all queries pooled", replace(context, spread="mean")
+            yield "it is the mean over folds, not all queries pooled", replace(context, spread="mean")
         if context.averaging == "macro":
             yield "micro: pairs pooled, not the mean over criteria", replace(context, averaging="micro")
         elif context.criterion is None and not is_count:

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from demur.errors import UserError, located
+from demur.errors import UserError, located, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.facts.ranking_columns import as_numbers, rankings_from
@@ -14,6 +14,7 @@ from demur.read import read_inputs
 from demur.read.queries import NEEDED, RANKED_SUFFIXES, query_lists
 from demur.read.run_json import RunFile
 from demur.read.tables import opened_table
+from demur.read.trec import judged_runs
 
 Lists = dict[str, list[Query]]
 
@@ -40,6 +41,14 @@ def queries_to_audit(
         for rows in queries.values():
             rankings_from(rows)
     return queries
+
+
+def trec_to_audit(
+    qrels: str | Path, runs: Sequence[tuple[str | None, str]], *, split_topics: str | None = None
+) -> Lists:
+    """The judged topics of each TREC run."""
+    judged = judged_runs(qrels, runs, split_topics=split_topics)
+    return {name: [*run.queries] for name, run in judged}
 
 
 def _others(path: str | Path, columns: Mapping[str, str] | None, named: Collection[str]) -> Lists:
@@ -84,13 +93,41 @@ def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[
     return [file.items(experiment=index, instrument=instrument) for index in range(max(count, 1))]
 
 
-def sides_of(runs: Mapping[str, Items], content: Any) -> list[str]:
-    """The runs in the order of the sides of a comparison: by the modes the file records, or else as given."""
+def recorded_runs(runs: Mapping[str, Items], content: Any) -> list[str]:
+    """The runs that the `inputs` of a report name, in their order; none unless each entry names one of its own."""
+    names = [_named_by(entry, runs) for entry in _inputs(content)]
+    return [name for name in names if name] if len({*names} - {""}) == len(names) else []
+
+
+def check_modes(runs: Mapping[str, Items], content: Any) -> None:
+    """Refuse data of other modes than those that a report records."""
+    modes = {items.source.mode: name for name, items in runs.items() if items.source and items.source.mode}
+    for mode in (entry.get("mode") for entry in _inputs(content)):
+        if isinstance(mode, str) and modes and mode not in modes:
+            other = f"the figures are of the mode {shown(mode)}, and the data of {', '.join(map(shown, modes))}"
+            raise UserError(f"{other}: give the run they are of, or the mode to compare them with, --mode")
+
+
+def _inputs(content: Any) -> list[Mapping[str, Any]]:
     inputs = content.get("inputs") if isinstance(content, Mapping) else None
-    recorded = [entry.get("mode") for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
-    by_mode = {items.source.mode: name for name, items in runs.items() if items.source is not None}
-    order = [by_mode[mode] for mode in recorded if isinstance(mode, str) and mode in by_mode]
-    return order if sorted(order) == sorted(runs) else [*runs]
+    return [entry for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
+
+
+def _named_by(entry: Mapping[str, Any], runs: Mapping[str, Items]) -> str:
+    """The one run with the mode of an entry and, where that leaves several, with its run id or file name."""
+    sources = {name: items.source for name, items in runs.items() if items.source is not None}
+    if isinstance(mode := entry.get("mode"), str):
+        sources = {name: source for name, source in sources.items() if source.mode == mode}
+    for attribute in ("run_id", "path"):
+        value = entry.get(attribute)
+        alike = [name for name, source in sources.items() if _same(getattr(source, attribute), value)]
+        sources = {name: sources[name] for name in alike or sources}
+    return next(iter(sources)) if len(sources) == 1 else ""
+
+
+def _same(own: str | None, value: Any) -> bool:
+    """Whether a run id or the last part of a path is the same."""
+    return isinstance(value, str) and own is not None and PurePath(own).name == PurePath(value).name
 
 
 def aliases(runs: Mapping[str, Items], sides: list[str]) -> dict[str, str]:

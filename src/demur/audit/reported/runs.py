@@ -1,9 +1,9 @@
 """The audit of figures of selective prediction, from the runs they were computed from.
 
 The system (a mode or run id) and the confidence of a figure are those its path names, or a `mode`, `system` or
-`confidence` beside it. With one run none needs to be named; without a confidence, answers are ranked by the one
-signal there is, or by `llm`. The loss, unless a `loss` beside it says otherwise, is abs_norm; of a table the one it
-gives, or zero_one where its items are those of no instrument.
+`confidence` beside it; else the system is the one run that `inputs` names. With one run none needs to be named;
+without a confidence, answers are ranked by the one signal there is, or by `llm`. The loss, unless a `loss` beside it
+says otherwise, is abs_norm; of a table the one it gives, or zero_one where its items are those of no instrument.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ from demur.audit.reported import conventions, tools
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
-from demur.audit.reported.reading import SIDES, aliases, sides_of
+from demur.audit.reported.reading import SIDES, aliases, recorded_runs
 from demur.errors import UserError, shown
 from demur.facts.frames import TableOf
 from demur.facts.items import Items
@@ -71,15 +71,18 @@ class RunAudit(Audit):
         self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int, signature: str | None
     ) -> None:
         self._stated = {} if signature is None else tools.stated(signature)
-        runs = {name: items.take(items.by_name) for name, items in runs.items()}
-        self._runs, self._sides = runs, sides_of(runs, content)
+        recorded = recorded_runs(runs, content)
+        names = recorded if len(recorded) > 1 else [*runs]
+        runs = {name: runs[name].take(runs[name].by_name) for name in names}
+        self._runs, self._sides, self._recorded_run = runs, names, recorded[0] if len(recorded) == 1 else None
         in_all = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
         self._shared = {name: items.only(in_all) for name, items in runs.items()} if in_all else self._runs
         self._calibration, self._resamples = calibration, resamples
         self._scores, self._curve, self._replicates = cache(self._confidence), cache(self._curve_of), cache(self._drawn)
         members = [*flattened(content)]
         words = {"deltas", *(name for side in SIDES for name in side)} - runs.keys()
-        self._paired = len(runs) > 1 and any(not words.isdisjoint(path) for path, _ in members)
+        compared = any(value is not None and not words.isdisjoint(path) for path, value in members)
+        self._paired = len(runs) > 1 and compared and (("comparison", "enabled"), False) not in members
         if self._paired and not in_all:
             raise UserError("nothing to audit: no participant succeeded in both runs")
         reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
@@ -92,8 +95,8 @@ class RunAudit(Audit):
             aliases(runs, self._sides), ranks, usual_coverage=usual_coverage, conventions=frozenset(tools.EMULATED)
         )
         super().__init__(known, content)
-        recorded = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
-        self._recorded = int(recorded[0]) if recorded else None
+        draws = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
+        self._recorded = int(draws[0]) if draws else None
 
     def _items(self, context: Context) -> Items:
         return (self._shared if context.shared else self._runs)[str(context.system)]
@@ -182,14 +185,14 @@ class RunAudit(Audit):
         replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
         return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
 
-    def last_resort(self, context: Context, reported: Any) -> str | None:
+    def last_resort(self, context: Context, reported: Any) -> Explanation | None:
         """A known cause of a difference in an interval, error or drop rate."""
         if context.draws is None:
             return None
         if context.draws == "drop" and reported.value == 1 and self.value(replace(context, draws=None)) is None:
-            return _NULL_DROPS_ALL
+            return Explanation(_NULL_DROPS_ALL)
         drawn = [*self._older_habits(context), (_SINGLE_UNITS, replace(context, convention=_SINGLE_UNITS))]
-        return next((cause for cause, other in drawn if self.expected(other).agrees(reported)), None)
+        return next((Explanation(cause) for cause, other in drawn if self.expected(other).agrees(reported)), None)
 
     def consistent_with(self, context: Context, reported: Any) -> str:
         """The tools whose order of ties may give this value, in words."""
@@ -253,7 +256,7 @@ class RunAudit(Audit):
         """The run of a figure: named by its path or beside it, or the first if all runs agree on the value."""
         if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(SIDES) else None
-        named: str | None = figure.context.system or figure.beside.get("system")
+        named: str | None = figure.context.system or figure.beside.get("system") or self._recorded_run
         if named is not None:
             return named
         values = {self.value(self._completed(figure, system)) for system in self._runs}
@@ -286,7 +289,7 @@ class RunAudit(Audit):
         if context.draws is not None:
             return
         if context.minus is not None:
-            yield "the other way round", replace(context, system=context.minus, minus=context.system)
+            yield "sides swapped", replace(context, system=context.minus, minus=context.system)
         if context.convention:
             yield f"our definition, not that of {context.convention}", replace(context, convention="")
         yield from self._older_habits(context)

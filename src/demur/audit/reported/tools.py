@@ -53,7 +53,7 @@ def by_tools(
         return
     ours = value(replace(context, convention="", loss=loss or context.loss))
     for name in known:
-        cause = Explanation(named(context, name, loss), of_tool=True, ours=ours)
+        cause = Explanation(f"it is {named(context, name, loss)}", name, ours)
         yield cause, replace(context, convention=name, loss=loss or context.loss)
 
 

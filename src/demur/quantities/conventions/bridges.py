@@ -92,6 +92,12 @@ BRIDGES: dict[str, dict[str, Bridge]] = {
             ("answered", "first_risk", "risk"),
             f"{_AREA} + (risk − first risk) / 2n",
         ),
+        "item-by-item": Bridge(
+            lambda cmax, *_: cmax,
+            lambda cmax, n, first: -cmax * first / n,
+            ("cmax", "answered", "first_risk"),
+            f"({_AREA} − first risk / n) × Cmax",
+        ),
     },
     "augrc": {
         OURS: Bridge(lambda cmax: cmax**2, _zero, ("cmax",), f"{_GENERALIZED} × Cmax²"),

@@ -1,8 +1,9 @@
 """Emulations: the numbers of other tools by their definitions, from the same answers.
 
-Each is a number of the curve of the answered units alone, under the order that its tool gives to equal confidences. A
-sort may leave those in any order, so beside the value for the rows as they are ordered here there is the range over all
-orders: risks are weighted so that sorting equal confidences by loss gives both ends.
+Each is a number of the curve of the answered units alone, or of all units where abstentions count, under the order that
+its tool gives to equal confidences. A sort may leave those in any order, so beside the value for the rows as they are
+ordered here there is the range over all orders: risks are weighted so that sorting equal confidences by loss gives both
+ends.
 """
 
 from __future__ import annotations
@@ -124,10 +125,13 @@ class Emulation:
         if refused:
             return Emulated(math.nan, undefined=refused)
         definition, at = self._defined(name)
-        value = float(definition.number(answers.ranked(self.keys["ties"]), *at))
-        ends = None
-        if self.sorts:
-            ends = _ends([float(definition.number(answers.ranked(ties), *at)) for ties in _BOTH_ENDS])
+        units = answers.graded.units if self.keys["abst"] == "in" else answers.tied.units
+
+        def number(ties: str) -> float:
+            return float(definition.number(replace(answers.ranked(ties), units=units), *at))
+
+        value = number(self.keys["ties"])
+        ends = _ends([*map(number, _BOTH_ENDS)]) if self.sorts else None
         undefined = definition.undefined if math.isnan(value) else ""
         return Emulated(value, ends, undefined, "" if undefined else definition.remark(answers.tied))
 
@@ -294,6 +298,12 @@ EMULATIONS: dict[str, Emulation] = {
             "SELE of AsymptoticAURC",
             _BY_ROW | {"rule": "weights.sele"},
             {"aurc": Definition(lambda curve: curve.pairwise_area)},
+        ),
+        Emulation(
+            "item-by-item",
+            "the older AURC of lists of dicts, which compute_aurc takes without a loss",
+            _BY_ROW | {"abst": "in", "ties": "given.first", "rule": "trapezoid", "dom": "cmax"},
+            {"aurc": Definition(lambda curve: curve.selective_area - _first_risk(curve) / curve.units)},
         ),
     )
 }

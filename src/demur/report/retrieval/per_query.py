@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, without_extra
 from demur.facts.rankings import Rankings
 from demur.quantities import Measure
 from demur.report.escapes import no_formula
@@ -73,7 +73,7 @@ def _parquet(columns: Columns) -> bytes:
     try:
         from pyarrow import BufferOutputStream, parquet, table  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise UserError("writing Parquet needs pyarrow: pip install 'demur[parquet]'") from None
+        raise without_extra("writing Parquet needs pyarrow", "parquet") from None
     sink = BufferOutputStream()
     parquet.write_table(table(dict(columns)), sink)
     return bytes(sink.getvalue())

@@ -1,10 +1,12 @@
 """Sections on single items, and on cases to review, which are listed by name only."""
 
 import math
+from dataclasses import replace
 
 from demur.report.names import shown_in_full, systems_of
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
 from demur.report.text import UNDEFINED
+from demur.results.json_v1 import ITEM_NUMBERS
 from demur.results.record import MOST_CASES
 from demur.results.table import Results
 
@@ -12,14 +14,18 @@ Numbers = dict[str, float]
 _MOST_NAMES = 200
 _SEVERAL = 2
 _FEW_CASES = 5
+_OF_SCORES = "bias"
 
 
 def item_numbers(results: Results) -> dict[tuple[str, str], Numbers]:
     """The numbers of every item of every system, whatever the confidence."""
     table: dict[tuple[str, str], Numbers] = {}
-    for row in results.where(confidence=""):
-        if row.key.group is not None and row.key.group.name == "item" and row.key.group.level is not None:
-            table.setdefault((row.key.group.level, row.key.system), {})[row.key.quantity] = row.value
+    for key in (row.key for row in results.where(confidence="")):
+        if key.group is not None and key.group.name == "item" and key.group.level is not None:
+            own = {name: replace(key, quantity=name) for name in ITEM_NUMBERS.values()}
+            known = [name for name in own if name != _OF_SCORES or results.get(own[name])]
+            numbers = {name: results[own[name]].value for name in known}
+            table[key.group.level, key.system] = {_OF_SCORES: math.nan} | numbers
     return table
 
 

@@ -49,6 +49,7 @@ def _forest(results: Results, confidence: str, pair: Pair) -> Content:
     panels = {
         "area": ("Areas up to a common coverage", better),
         "risk": ("Risk at a coverage", better),
+        "all": ("Risk of all answers", f"← {other} has the lower risk · {base} has the lower risk →"),
         "coverage": ("Share of the items answered", f"← {base} answers more · {other} answers more →"),
     }
     defined = [row for row in rows if not math.isnan(row.estimate.value)]
@@ -69,7 +70,7 @@ def _panel(rows: list[Difference]) -> Content:
 
 def _takeaway(rows: list[Difference]) -> str:
     """How many of the differences favour each system."""
-    judged = [row for row in rows if row.panel != "coverage"]
+    judged = [row for row in rows if row.panel in ("area", "risk")]
     winners = [row.pair.named(row.decision.winner).name for row in judged if row.decision.winner is not None]
     fair = [row for row in judged if row.decision.comparable]
     if not winners:

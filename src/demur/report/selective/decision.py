@@ -36,6 +36,7 @@ from demur.results.table import Results
 
 _SIZE = (680, 400)
 _IN_FULL, _HIGHER = 2, 1.2
+_NO_ITEMS = "Items are compared if an instrument fixes them, or if up to 30 are named, with at least 10 units each."
 
 
 @section("decision", "Decision", task="selective", order=10, with_rule=True)
@@ -211,7 +212,8 @@ def _worst_item(results: Results) -> str:
             worst = max(judged, key=lambda item: judged[item])
             texts.append(f"{isolated(worst)} for {system.name} ({words.risk(judged[worst])})")
     if not table:
-        return "Summaries do not tell items apart."
+        is_summary = results.execution is not None and bool(results.execution.left_out)
+        return "Summaries do not tell items apart." if is_summary else _NO_ITEMS
     if not texts:
         return f"No two items have {FEW} answers, so none is called worse."
     return f"By item, it is most often or most severely wrong on {listing(texts)}."

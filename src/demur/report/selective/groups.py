@@ -94,7 +94,6 @@ class GroupTable:
 
     def _line(self, level: str, label: str) -> GroupLine:
         group = Group(self.name, level)
-        identity = (self.system.system, self.confidence, *group)
         return GroupLine(
             label=label,
             clusters=int(self._own("clusters", group).value),
@@ -104,7 +103,7 @@ class GroupTable:
             risk=self.at("risk", level),
             rest=self.at("risk", level, Minus("group", Group(self.name, REST))),
             within=tuple(self._own(name, group) for name in WITHIN),
-            curve=next(row for row in self.record.curves if (row.system, row.confidence, *row.group) == identity),
+            curve=self.record.curve_of(self.system.system, self.confidence, group),
         )
 
     @property
@@ -126,10 +125,9 @@ class GroupTable:
             )
             texts.append(f"Too small to judge: {groups}.")
         if judged and not math.isnan(worst.value):
-            highest = next(line for line in judged if line.risk.value == worst.value)
             among = "Among the others the" if small else "The"
             whose = " (for the highest risk of any group, whichever has it)" if worst.simultaneous else ""
-            texts.append(f"{among} risk is highest for {highest.label}: {row_text(worst, ', ')}{whose}.")
+            texts.append(f"{among} risk is highest for {judged[0].label}: {row_text(worst, ', ')}{whose}.")
         if not math.isnan(gap.value):
             texts.append(f"Highest minus lowest: {row_text(gap, ', ')}.")
         return texts

@@ -17,6 +17,7 @@ import numpy as np
 from demur.drawing.picture import spread
 from demur.errors import UserError, shown
 from demur.quantities.coverage import Coverage
+from demur.quantities.losses import is_share, takes_percent
 from demur.report.names import NamedSystem, systems_of
 from demur.report.selective.leaderboard import board_to_show
 from demur.report.text import UNDEFINED, three, threshold_at
@@ -227,6 +228,8 @@ def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
         ],
         "words": {"asked": ASKED, "absent": ABSENT, "clause": words.clause, "level": LEVEL, "none": NO_INTERVAL},
         "percent": words.percent,
+        "shares": is_share(study.loss.name, study.loss.maximum),
+        "takes_percent": takes_percent(study.loss.name, study.loss.maximum),
         "start": {"way": start.way, "text": start.text},
         "points": base64.b64encode(gzip.compress(content, mtime=0)).decode(),
     }

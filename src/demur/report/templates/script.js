@@ -42,11 +42,14 @@
   const sign = () => (data.variants[number()].lower ? -1 : 1);
 
   // A typed target, exactly: 10 %, 0.1 and 10 are the same share; a loss that is not a share is not scaled.
-  const exact = (text, share) => {
+  const exact = (text, way) => {
+    const share = way === "coverage" || (way === "risk" && data.shares);
     const match = /^([+-]?)(\d*)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?\s*(%?)$/i.exec(text.trim());
     if (!match || !(match[2] || match[3])) return null;
     const [, minus, whole = "", rest = "", power = "0", mark] = match;
     const places = rest.length - Number(power), value = Number(`${minus}${whole || "0"}.${rest || "0"}e${power}`);
+    if (way !== "threshold" && minus === "-") return null;
+    if (way === "risk" && mark && !data.takes_percent) return null;
     const hundredth = mark || (share && value > 1) ? 2 : 0;
     const top = BigInt(minus + (whole + rest)) * 10n ** BigInt(Math.max(-places, 0));
     return { top, bottom: 10n ** BigInt(Math.max(places, 0) + hundredth), value: hundredth ? Number(`${value}e-2`) : value };
@@ -54,9 +57,17 @@
   const last = (count, fits) => { for (let i = count - 1; i >= 0; i--) if (fits(i)) return i; return -1; };
   const within = (run, i, asked) => (run.sum && asked.top !== undefined
     ? BigInt(run.sum[i]) * asked.bottom <= asked.top * BigInt(run.count[i]) * BigInt(data.multiplier) : run.risk[i] <= asked.value);
+  // A coverage above the largest one means that one if it rounds to it at the digits typed, and at whole per cent at least.
+  const roundsTo = (count, { top, bottom }) => {
+    const finer = bottom < 100n ? 100n / bottom : 1n, items = BigInt(data.items);
+    return (2n * BigInt(count) * bottom * finer + items) / (2n * items) === top * finer;
+  };
+  const reaching = (run, asked) => {
+    const point = run.count.findIndex((count) => BigInt(count) * asked.bottom >= asked.top * BigInt(data.items));
+    return point < 0 && run.count.length && roundsTo(run.count.at(-1), asked) ? run.count.length - 1 : point;
+  };
   const pointFor = {
-    coverage: (run, asked) => run.count.findIndex((count) => (asked.top === undefined ? count >= asked.value
-      : BigInt(count) * asked.bottom >= asked.top * BigInt(data.items))),
+    coverage: (run, asked) => (asked.top === undefined ? run.count.findIndex((count) => count >= asked.value) : reaching(run, asked)),
     risk: (run, asked) => last(run.count.length, (i) => within(run, i, asked)),
     threshold: (run, asked) => last(run.count.length, (i) => sign() * run.threshold[i] >= sign() * asked.value),
   };
@@ -135,7 +146,7 @@
     slide.value = best;
   };
   const type = () => {
-    const parsed = exact(field.value, way === "coverage" || (way === "risk" && data.percent));
+    const parsed = exact(field.value, way);
     const shown = parsed && (way === "coverage" ? percent(parsed.value) : way === "risk" ? targetText.risk(parsed.value) : field.value.trim());
     target = parsed && { ...parsed, text: shown };
     if (parsed) setSlider();

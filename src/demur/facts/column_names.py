@@ -1,0 +1,229 @@
+"""What the name of a column suggests: a table of words, and how the words of one name combine."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+from demur.facts.signals import SIGNALS
+
+# The words of a name, in lower case, by what they suggest; word* stands for every word that begins so. A word may be
+# written in two parts (in correct, p value), and two known words may be written as one (userid, maxprob).
+_WORDS = {
+    "confidence": (
+        "conf confs confiden* ptrue yscore certain certainty sure sureness surety p pr prob probs proba probas "
+        "probability probabilities msp softmax* likelihood* likely loglik* logprob* logp lp logit* margin* similar* "
+        "sim cosine consisten* agree* consensus vote votes voting belief* credence trust* reliab* posterior odds "
+        "plausib*"
+    ),
+    "doubt": (
+        "uncertain* unconfiden* unsure* doubt* entropy entropies perplex* ppl variance variances var vars variability "
+        "variation std stds stddev* stdev* stderr standarderror sd sds se sem dev devs devia* spread dispersion iqr "
+        "nll nlls surpris* distan* dist dists rank ranks ranking ranked disagree* inconsisten* unreliab* unlikel* "
+        "improbab* implausib* risk* anomal* outlier* novelty ood confus* hesita* ambigu* epistemic aleatoric pe bald "
+        "distrust* mahalanobis divergence sigma"
+    ),
+    "loss": (
+        "wrong* false error* errone* err errs loss losses incorrect* mistake* mistook hallucinat* confabulat* "
+        "fabricat* misclassif* mispredict* misdiagnos* misread* mislabel* inaccura* fail* fault* flaw* bad invalid "
+        "mismatch* miss missed misses penalt* residual* mae mse rmse mape wer cer regret brier violat* unsafe harmful "
+        "unfaithful* unsupported ungrounded untrue untruthful* defect* bug buggy diff difference discrepan* unsatisf* "
+        "unacceptable inadequate"
+    ),
+    "score": (
+        "correct correctly correctness right rightly accura* acc exactmatch match matches matched em pass passes "
+        "passed solved solves succe* ok okay valid hit hits done good win won perfect faithful* grounded supported "
+        "truthful* factual* helpful* satisf* acceptable adequate accepted"
+    ),
+    "scored": "score scores",
+    "graded": (
+        "rating ratings grade grades quality points marks reward rewards stars f1 bleu rouge* meteor chrf bertscore "
+        "iou dice credit"
+    ),
+    "abstained": (
+        "abstain* abstention* refus* declin* unanswer* noanswer idk skipped deferred defer deferral punted nonresponse"
+    ),
+    "truth": (
+        "true truth* gold golden groundtruth ytrue target targets label labels reference references ref refs expected "
+        "actual answerkey"
+    ),
+    "prediction": "pred preds predict* ypred yhat guess guessed",
+    "answer": (
+        "answer answers response responses output outputs reply replies choice chosen selected completion* "
+        "generation* option"
+    ),
+    "cluster": (
+        "participant* patient* subject* user* document* doc docs conversation* session* mrn person* people "
+        "individual* respondent* student* pupil* teacher* child* speaker* writer* author* client* customer* member* "
+        "worker* account* family families household* annotator* rater* reviewer* coder* physician* doctor* clinician* "
+        "nurse* therapist* hospital* clinic clinics ward wards site* center* centre* school* practice* device* "
+        "machine* camera* scanner* batch* group* team* company institution* interview* visit visits encounter* "
+        "admission* case cases episode* dialog* thread* chat* call calls post posts article* paper* page* paragraph* "
+        "passage* context* image* video* audio note notes report* record* study event* source* topic* cohort* animal* "
+        "mouse subj subjid usubjid ptid pt"
+    ),
+    "item": "question* item items example* sample* prompt* task* query queries problem* instance* exercise*",
+    "system": "model models system systems llm classifier detector",
+    "id": (
+        "id ids uid pid qid uuid guid key code codes nr no num number index idx hash name names file filename path "
+        "url link email phone zip zipcode postcode ssn row rows line ordinal"
+    ),
+    "other": (
+        "age ages aged year* yr yrs month* day days hour* hr hrs minute* second seconds sec secs ms time* date* ts "
+        "epoch* dob birth* duration latency elapsed cost* price* usd weight* height* bmi temperature* seed* fold* "
+        "split* step steps shot shots version* created* updated* type types category categories kind threshold* "
+        "interval ci pvalue sex gender race ethnicity missing"
+    ),
+    "amount": (
+        "n nb count counts total totals token tokens word words char chars character characters length* len size "
+        "sizes position order difficulty level levels answered attempted responded"
+    ),
+    "not": "not non un neg negative negated minus inverse inverted inv reciprocal without free low lack lacks",
+    "plain": "is was has the abs absolute zero one value values flag bool binary indicator col column",
+    "mild": (
+        "mean avg average median max maximum min minimum sum raw norm normalized normalised log top first last final "
+        "overall self pct percent percentage rate ratio share fraction per of"
+    ),
+}
+_SILENT = ("plain", "mild", "not")  # kinds of words that by themselves suggest nothing
+_EXACT = {word: kind for kind, words in _WORDS.items() for word in words.split() if not word.endswith("*")}
+_STEMS = {word[:-1]: kind for kind, words in _WORDS.items() for word in words.split() if word.endswith("*")}
+_PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_COMPLEMENT = re.compile(r"^\s*(?:1|one)\s*[-−–]\s*(?=[^\W\d])")
+_PREFIXES = ("un", "in", "im", "mis", "dis")
+_SHORTEST = 2  # letters of a known word within another
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name suggests: a role, `confidence` or `doubt`, `id`, `other`, nothing, or something in between.
+
+    `graded` and `scored` are how good something is, perhaps the answer; `key` is what is right, or whether the answer
+    is. It is `clear` if no word of the name suggests anything else.
+    """
+
+    kind: str = ""
+    clear: bool = True
+
+    @property
+    def opposite(self) -> "Meaning":
+        """What the negated name suggests; a negation is never clear."""
+        return Meaning(_OPPOSITES.get(self.kind, self.kind), clear=False)
+
+
+# Of several kinds in one name, the first counts: predicted_score is a prediction, and user_score a grade.
+_RANKED = (
+    *("abstained", "loss", "score", "other", "prediction", "truth"),
+    *("graded", "scored", "answer", "amount", "cluster", "item"),
+)
+_OPPOSITES = {"confidence": "doubt", "doubt": "confidence", "loss": "score", "score": "loss"}
+
+
+@lru_cache(maxsize=1024)
+def meaning(name: str) -> Meaning:
+    """What the name of a column suggests.
+
+    >>> [meaning(name).kind for name in ("maxProb", "token_entropy_mean", "p(wrong)", "not correct", "userid", "x7")]
+    ['confidence', 'doubt', 'doubt', 'loss', 'cluster', '']
+    """
+    words = words_of(name)
+    kinds = [_kind_of(word) for word in words]
+    if "no" in words and (words[-1] != "no" or "confidence" in kinds):  # not the number of patient_no
+        kinds[words.index("no")] = "not"
+    telling = [kind for kind in kinds if kind not in (*_SILENT, None)]
+    if not telling:
+        return Meaning()
+    found = _combined({*telling}, telling[-1])
+    if found.kind == "scored" and None in kinds:  # a model_score may be a confidence, but not an apgar_score
+        return Meaning("graded")
+    return found.opposite if kinds.count("not") % 2 else found
+
+
+def _combined(kinds: set[str], last: str) -> Meaning:
+    """What words of several kinds suggest together; the last says what the column is, the others of what."""
+    if last in ("id", "other"):
+        return Meaning("cluster" if last == "id" and kinds <= {"cluster", "id"} and len(kinds) > 1 else last)
+    if "doubt" in kinds or {"loss", "confidence"} <= kinds:
+        return Meaning("doubt", clear=False)
+    if "confidence" in kinds:
+        return Meaning("confidence")
+    kind = "prediction" if kinds == {"system", "truth"} else next((kind for kind in _RANKED if kind in kinds), last)
+    if kind == "score" and kinds & {"truth", "answer"}:
+        return Meaning("key", clear=False)
+    renamed = {"answer": "prediction", "amount": "other"}
+    return Meaning(renamed.get(kind, kind), clear=len(kinds) == 1)
+
+
+class Likeness(IntEnum):
+    """How clearly a name is that of a confidence: clear, of one in some sense, of a grade, or of the opposite."""
+
+    CLEAR = 1
+    UNCLEAR = 2
+    GRADE = 3
+    DOUBT = 4
+
+
+def confidence_likeness(names: Iterable[str]) -> dict[str, Likeness]:
+    """The names that may be those of a confidence; grades only if there are no others.
+
+    >>> confidence_likeness(["age", "p", "quality", "entropy"])
+    {'p': <Likeness.CLEAR: 1>, 'entropy': <Likeness.DOUBT: 4>}
+    """
+    known = {name: likeness for name in names if (likeness := _likeness(name))}
+    return {name: likeness for name, likeness in known.items() if likeness != Likeness.GRADE} or known
+
+
+def _likeness(name: str) -> Likeness | None:
+    if name in SIGNALS or core(name) == ("score",):
+        return Likeness.CLEAR
+    suggested = meaning(name)
+    if suggested.kind == "confidence":
+        return Likeness.CLEAR if suggested.clear else Likeness.UNCLEAR
+    return {"scored": Likeness.GRADE, "doubt": Likeness.DOUBT}.get(suggested.kind)
+
+
+def core(name: str) -> tuple[str, ...]:
+    """The words of a name without those that add nothing.
+
+    >>> core("Is Correct?"), core("abs_error"), core("Question ID")
+    (('correct',), ('error',), ('question', 'id'))
+    """
+    return tuple(word for word in words_of(name) if _kind_of(word) != "plain")
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in lower case: split where they are joined, and joined where one is written in two parts.
+
+    >>> words_of("isCorrect"), words_of("USER_ID"), words_of("std. dev"), words_of("maxprob"), words_of("1 - p")
+    (['is', 'correct'], ['user', 'id'], ['stddev'], ['max', 'prob'], ['minus', 'p'])
+    """
+    text = _PARTS.sub("_", _COMPLEMENT.sub("minus ", name)).casefold()
+    parts, words = re.findall(r"[^\W_]+", text), list[str]()
+    for part in parts:
+        whole = words[-1] + part if words else ""
+        if whole in _EXACT or whole in _STEMS or (words and words[-1] in _PREFIXES and _kind_of(whole)):
+            words[-1] = whole
+        else:
+            words += _split(part)
+    return words
+
+
+def _split(word: str) -> list[str]:
+    """The two known words that a word is made of, or else the word itself."""
+    if word not in _EXACT and word not in _STEMS:
+        for cut in range(len(word) - _SHORTEST, _SHORTEST - 1, -1):
+            parts = [word[:cut], word[cut:]]
+            if all(part in _EXACT or part in _STEMS for part in parts) and parts[0] not in _PREFIXES:
+                return parts
+    return [word]
+
+
+def _kind_of(word: str) -> str | None:
+    """The kind of a word, None if it is unknown; that of its longest known beginning if it is not listed itself."""
+    stem = _stem(word)
+    return _EXACT.get(word, _STEMS[stem] if stem else None)
+
+
+def _stem(word: str) -> str:
+    return max((stem for stem in _STEMS if word.startswith(stem)), key=len, default="")

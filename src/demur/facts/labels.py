@@ -1,0 +1,106 @@
+"""Labels: answers that are right or wrong, never more or less so; numbers, truth values and texts of any format."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from demur.errors import UserError
+from demur.facts.codes import Codes
+from demur.facts.columns import EXACT, is_null, written_number
+
+FLAGS = {"true": True, "false": False}
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")  # 01 is a code, not a number
+_FLAG, _BINARY, _NUMBER, _TEXT = "true or false", "0 or 1", "a number", "a text"
+
+
+def spelled(cell: Any) -> Any:
+    """A label as text: true, false, a whole number without decimals, or the text itself; any other cell unchanged.
+
+    >>> [spelled(cell) for cell in (True, 2.0, 2, "2.0", "True", 0.5)]
+    ['true', '2', '2', '2.0', 'True', 0.5]
+    """
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    is_whole = isinstance(cell, int) or (isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT)
+    return str(int(cell)) if is_whole else cell
+
+
+def folded(cell: Any) -> Any:
+    """A label as text, with one spelling for true, for false and for every whole number without leading zeros.
+
+    >>> [folded(cell) for cell in ("0.0", "-0.0", "1e0", "1", "True", "01", "0.5", "a")]
+    ['0', '0', '1', '1', 'true', '01', '0.5', 'a']
+    """
+    if not isinstance(cell, str):
+        return spelled(cell)
+    if cell.lower() in FLAGS:
+        return cell.lower()
+    number = Fraction(cell) if _DECIMAL.fullmatch(cell) else None
+    return str(number) if number is not None and number.denominator == 1 and abs(number) < EXACT else cell
+
+
+@dataclass(slots=True)
+class Spelling:
+    """How two columns of labels, truths and answers, are compared; it depends on what both hold, part by part.
+
+    Texts are equal if every character is. But a column without any text other than numbers, true and false has no
+    spelling of its own: pandas writes 0 as 0.0 where another cell is empty, and true as True. Against such a column
+    labels are compared as `folded`.
+    """
+
+    kinds: tuple[set[str], set[str]] = field(default_factory=lambda: (set(), set()))
+
+    @classmethod
+    def of(cls, truth: Codes, answer: Codes) -> Spelling:
+        """The spelling of two whole columns."""
+        spelling = cls()
+        spelling.add(truth, answer)
+        spelling.check()
+        return spelling
+
+    def add(self, truth: Codes, answer: Codes) -> None:
+        """Look at some more cells of both columns."""
+        for kinds, codes in zip(self.kinds, (truth, answer), strict=True):
+            kinds.update(_kinds(codes.values))
+
+    def check(self) -> None:
+        """Refuse to compare true and false with 1 and 0, when both columns are known."""
+        if [*self.kinds] in ([{_FLAG}, {_BINARY}], [{_BINARY}, {_FLAG}]):
+            first, second = (next(iter(kinds)) for kinds in self.kinds)
+            raise UserError(f"a truth is {first}, a prediction {second}: write both in the same way")
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether one of the columns has no spelling of its own."""
+        return any(_TEXT not in kinds for kinds in self.kinds)
+
+    def texts(self, truth: Codes, answer: Codes) -> tuple[Codes, Codes]:
+        """Truths and answers as texts that are equal where labels are; of several spellings the first truth's."""
+        if not self.is_folded:
+            return truth.mapped(spelled), answer.mapped(spelled)
+        labels = [spelled(cell) for codes in (truth, answer) for cell in codes.values]
+        first = {folded(label): label for label in reversed(labels) if isinstance(label, str)}
+        merged = (codes.mapped(lambda cell: _first(spelled(cell), first)) for codes in (truth, answer))
+        return next(merged), next(merged)
+
+
+def _first(label: Any, first: dict[str, str]) -> Any:
+    return first[folded(label)] if isinstance(label, str) else label
+
+
+def _kinds(cells: Iterable[Any]) -> set[str]:
+    return {_kind(cell) for cell in cells if not is_null(cell)}
+
+
+def _kind(cell: Any) -> str:
+    if isinstance(cell, bool) or (isinstance(cell, str) and cell.lower() in FLAGS):
+        return _FLAG
+    number = written_number(cell) if isinstance(cell, str) else cell
+    if not isinstance(number, (int, float)) or not math.isfinite(number):
+        return _TEXT
+    return _BINARY if number in (0, 1) else _NUMBER
