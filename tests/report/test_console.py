@@ -10,7 +10,7 @@ from demur.inference.key import Key, Minus
 from demur.inference.resample import Plan
 from demur.report.console import calibration_text, evaluation_text
 from demur.report.retrieval.console import retrieval_text
-from demur.report.text import interval_text
+from demur.show.text import interval_text
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system

@@ -17,9 +17,9 @@ from demur.inference.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
-from demur.report.names import systems_of
+from demur.show.names import systems_of
 from demur.report.tables import FORMS, table_text
-from demur.report.text import columns_of
+from demur.show.text import columns_of
 from demur.results.load import load, results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings

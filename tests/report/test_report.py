@@ -21,7 +21,7 @@ from demur.inference.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
-from demur.report.names import systems_of
+from demur.show.names import systems_of
 from demur.report.selective.cases import by_item
 from demur.report.selective.comparisons import forests, signals
 from demur.report.tables import table_text

@@ -8,7 +8,7 @@ from artifacts import evaluated, large, silent
 from clicks import choose, first_reaching, records, row
 from demur import Plan, Settings, evaluate, grade, read_table
 from demur import choose as choose_rule
-from demur.report.text import threshold_at
+from demur.show.text import threshold_at
 from demur.results.load import results_of
 from made_up import continuous
 from runs import participant

@@ -17,7 +17,7 @@ from demur.decide.certifying import certify
 from demur.drawing.picture import visible
 from demur.report.selective.decision import five_answers
 from demur.report.selective.operating import kept_points, marked, packed_points, spoken_sentence, start_of
-from demur.report.text import threshold_at
+from demur.show.text import threshold_at
 from demur.results.load import results_of
 from demur.results.parts import CurveRecord
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system

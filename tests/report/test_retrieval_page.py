@@ -15,7 +15,7 @@ from demur.quantities import Measure
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.headings import cell
-from demur.report.text import three
+from demur.show.text import three
 from demur.results.table import Results
 from demur.simulate.queries import simulated_queries
 from kinds import retrieval

@@ -5,7 +5,7 @@ import pytest
 from artifacts import difference, evaluated
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
-from demur.report.names import systems_of
+from demur.show.names import systems_of
 from demur.report.selective.overview import verdict
 from demur.report.verdict import Decision, decide
 from demur.results.table import system_names

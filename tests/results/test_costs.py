@@ -12,7 +12,7 @@ from demur.audit.own import audited_runs
 from demur.inference.draws import folds
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
-from demur.report.names import systems_of
+from demur.show.names import systems_of
 from demur.report.selective.costs import HEADINGS, cost_table
 
 PRICES = ("0.1", "1/3", "0.5")

@@ -2,7 +2,8 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Self
 
 from demur.confidences.serving import named_signals
 from demur.confidences.variants import VARIANTS
@@ -10,39 +11,60 @@ from demur.drawing.labels import inert, isolated
 from demur.errors import shown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
-from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
-from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
-from demur.report.selective.conventions import conventions_text, signatures
-from demur.report.selective.leaderboard import leaderboard_text
-from demur.report.selective.overview import verdict
-from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
-from demur.report.verdict import says
-from demur.results.study import SelectiveStudy
 from demur.results.table import Results
+from demur.show.names import Pair, by_name, pairs_of, systems_of, why_skipped
+from demur.show.statements import methods, population
+from demur.show.statements.conventions import OverTies, emulated_text, other_numbers, remarks, signatures
+from demur.show.statements.decisions import conclusion
+from demur.show.statements.leaderboard import best_systems, board_to_show, leaderboard_statements, rank
+from demur.show.statements.verdict import Verdict, verdict
+from demur.show.statements.warnings import Warned, recorded_warnings, warnings
+from demur.show.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
 
 _WIDE = 110
-_MOST_SHOWN = 3
 
 
-def console_text(lines: Iterable[str]) -> str:
-    """Join lines, with control characters made visible and harmless."""
-    return "\n".join(map(inert, lines))
+class Line(str):
+    """A line of a console with its style."""
+
+    __slots__ = ("style",)
+    style: str
+
+    def __new__(cls, text: str, style: str) -> Self:
+        """The text with a style of rich."""
+        line = super().__new__(cls, text)
+        line.style = style
+        return line
 
 
-def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
+class ConsoleText(str):
+    """Lines for a console, with control characters made visible and harmless, and the style of each line."""
+
+    __slots__ = ("styles",)
+    styles: tuple[str, ...]
+
+    def __new__(cls, lines: Iterable[str]) -> Self:
+        """Join the lines."""
+        listed = [*lines]
+        text = super().__new__(cls, "\n".join(map(inert, listed)))
+        text.styles = tuple(line.style if isinstance(line, Line) else "" for line in listed)
+        return text
+
+
+def variants_text(items: Items, reasons: Mapping[str, str | None]) -> ConsoleText:
     """The variants that a run supports with their meaning, and why it does not support the others."""
     counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
     own = [name for name in items.signals if name not in SIGNALS]
     if len(own) == len(items.signals) and not any(reason is None for reason in reasons.values()):
         able = [shown(name) for name in named_signals(items) if items.signals[name].usable()[items.answered].all()]
         listed = ", ".join(able) or "nothing: no signal is a number for every answer"
-        return console_text([counts, f"Answers can be ranked by (--confidence): {listed}"])
+        return ConsoleText([counts, f"Answers can be ranked by (--confidence): {listed}"])
     rows = []
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
@@ -50,22 +72,19 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     lines = [counts, "", *table(rows, to_the_left=(0, 1)), ""]
     named = ", ".join(map(shown, own))
     lines += [f"Further signals of the run, available by name: {named}."] if own else []
-    return console_text([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
+    return ConsoleText([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
 
 
-def calibration_text(calibration: "Calibration") -> str:
+def calibration_text(calibration: "Calibration") -> ConsoleText:
     """A summary of a calibration: what it was fitted on, and its quality."""
     from demur.confidences.fitting import QUALITY  # noqa: PLC0415  (slow to import, and evaluations do not fit)
+    from demur.show.statements import calibration as statements  # noqa: PLC0415
 
-    training, checked = calibration.training, calibration.validation
-    inputs = ", ".join(map(shown, calibration.features or ())) or f"the variant {shown(calibration.variant)}"
-    noun = checked.grouped_by
-    counts = f"{training.clusters} {noun}s, {training.n} answered units, mean target {training.positive_rate:.1%}"
-    points = f"{training.inputs_distinct} different inputs, {training.outputs_distinct} confidences"
-    lines = [f"{calibration.method} on {inputs}, target {calibration.target}", f"{counts}; {points}"]
-    lines += [f"nulls filled: {shown(name)} {count}" for name, count in training.nulls_filled.items()]
+    checked = calibration.validation
+    lines = [f"{calibration.method}, target {calibration.target}"]
+    lines += [statement.sentence for statement in (statements.fitted(calibration), *statements.training(calibration))]
     sides = {"as given": checked.as_given, "in sample": checked.in_sample}
-    sides[f"out of {checked.folds} folds by {noun}"] = checked.cross_validated
+    sides[f"out of {checked.folds} folds"] = checked.cross_validated
     rows = [
         (label, *(decimals(getattr(quality, name)) for name in QUALITY))
         for label, quality in sides.items()
@@ -73,115 +92,77 @@ def calibration_text(calibration: "Calibration") -> str:
     ]
     lines += ["", *table([("", *QUALITY), *rows])]
     lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
-    if checked.reason:
-        lines.append(f"not validated on other {noun}s: {checked.reason}")
-    return console_text([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
+    lines.append(statements.NumbersToTrust(statements.validation(calibration)).sentence)
+    return ConsoleText([*lines, *warning_lines(recorded_warnings(calibration.warnings))])
 
 
 def print_report(text: str) -> None:
-    """Print a report on a terminal with headings and warnings highlighted; its text is never markup."""
+    """Print a report on a terminal, with the styles of its lines if it has any; its text is never markup."""
     from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
     from rich.text import Text  # noqa: PLC0415
 
     # With COLUMNS=0 rich would print nothing.
     console = Console(highlight=False, soft_wrap=True, width=shutil.get_terminal_size().columns)
-    for line in text.splitlines():
-        style = "yellow" if line.startswith("warning") else "bold" if line.endswith("operating points") else ""
+    styles = text.styles if isinstance(text, ConsoleText) else ()
+    for line, style in zip_longest(text.split("\n"), styles, fillvalue=""):
         console.print(Text(line, style=style))
 
 
-def evaluation_text(results: Results, width: int = _WIDE) -> str:
-    """The whole report of one system or of several, as lines."""
-    lines, pairs = [*_population(results), *leaderboard_text(results)], pairs_of(results)
-    for confidence in results.selective.confidences:
+def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
+    """The whole report of one system or of several."""
+    study, pairs = results.selective, pairs_of(results)
+    lines = [*_population(results), *leaderboard_lines(results)]
+    for confidence in study.confidences:
         if not pairs:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += [*_requested(results, confidence), *conventions_text(results, confidence)]
+        lines += group_lines(results, confidence) if study.groups is not None else ()
+        lines += point_lines(results, confidence) if study.external_points else ()
+        lines += cost_lines(results, confidence) if study.abstention_costs else ()
+        lines += convention_lines(results, confidence)
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
-    text = verdict(results)
-    lines += ["", text.headline, *text.sentences, *text.failures]
-    lines += [
-        f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in results.selective.skipped
-    ]
-    return console_text([*lines, *warnings_text(worded_warnings(results))])
+    lines += ["", *verdict_lines(verdict(results))]
+    lines += [f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in study.skipped]
+    return ConsoleText([*lines, *warning_lines(warnings(results))])
 
 
-def _requested(results: Results, confidence: str) -> Iterator[str]:
-    """Groups, raters and points, and costs; their modules draw pictures too, and few evaluations have any of them."""
-    study = results.selective
-    if study.groups is not None:
-        from demur.report.selective.groups import groups_text  # noqa: PLC0415
-
-        yield from groups_text(results, confidence)
-    if study.external_points:
-        from demur.report.selective.beside import beside_text  # noqa: PLC0415
-
-        yield from beside_text(results, confidence)
-    if study.abstention_costs:
-        from demur.report.selective.costs import costs_text  # noqa: PLC0415
-
-        yield from costs_text(results, confidence)
-
-
-_REPEATS = {
-    "units": "each is a unit of its cluster",
-    "first": "the first one is kept",
-    "vote": "one unit with the most frequent answer",
-}
-
-
-def _rows_read(study: SelectiveStudy) -> str:
-    """The number of rows that were combined, and of those that failed."""
-    rows, failed = (sum(getattr(system, name) or 0 for system in study.systems) for name in ("rows", "rows_failed"))
-    return f", of {rows} rows" * bool(rows) + f" ({failed} failed)" * bool(failed)
+def verdict_lines(found: Verdict) -> Iterator[str]:
+    """The headline, what it rests on, and failures that limit it; warnings are listed by themselves."""
+    return (statement.sentence for statement in (found.headline, *found.basis, *found.failures))
 
 
 def _population(results: Results) -> Iterator[str]:
-    study, systems = results.selective, systems_of(results)
-    for system, source in zip(systems, study.inputs, strict=True):
-        facts = {"mode": source.mode, "run": source.run_id}
-        listed = [f"{name} {shown(value)}" for name, value in facts.items() if value is not None]
-        in_full = [] if system.label == system.name else [system.name]
-        yield f"{system.label}: {', '.join([*in_full, shown(source.path) if source.path else '(no file)', *listed])}"
-    failed, answered = f"{study.clusters_failed} failed", str(study.systems[0].answered)
-    if len(systems) > 1:
-        both = [*zip(systems, study.systems, strict=True)]
-        failed += f" ({', '.join(f'{system.label} {counts.failed}' for system, counts in both)})"
-        failed += f"; only {', '.join(f'in {system.label} {counts.not_in_all}' for system, counts in both)}"
-        answered = ", ".join(f"{system.label} {counts.answered}" for system, counts in both)
-    yield f"{study.clusters_total} {study.noun}s: {study.clusters_included} included, {failed}"
-    yield f"{study.units} items, answered: {answered}"
-    if study.failed_units:
-        fate = "left out" if study.failed_units == "drop" else "counted as abstentions"
-        lost = ", ".join(
-            f"{system.label} {counts.units_failed or 0}" for system, counts in zip(systems, study.systems, strict=True)
-        )
-        yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
-        for system, counts in zip(systems, study.systems, strict=True):
-            causes = ", ".join(f"{shown(cause.cause)} {cause.units}" for cause in counts.failed_by_cause or ())
-            if causes:
-                yield f"{f'{system.label} ' if len(systems) > 1 else ''}failed by: {causes}"
-    if study.repeats:
-        yield f"repeats of a question: {_REPEATS[study.repeats]}{_rows_read(study)}"
-    boot = study.bootstrap
-    within = study.groups.stratified_by if study.groups else None
-    clusters = f"{study.noun}s" if within is None else f"{study.noun}s within {isolated(within)}"
-    drawn = f"{boot.n_resamples} resamples of {clusters}, seed {boot.seed}" if boot else "no intervals: 0 resamples"
-    drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
-    yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
+    """Who was counted and how the numbers were made; failures are left to the verdict where it says them."""
+    study = results.selective
+    for system, source in zip(systems_of(results), population.sources(results), strict=True):
+        yield source.line if system.label == system.name else f"{system.label}: {source.line}"
+    yield population.population(results).words
+    failures, left_out = population.failures(results), population.not_in_all(results)
+    if len(results.systems) > 1 and failures.any and not failures.often:
+        yield failures.words
+    if left_out is not None:
+        yield left_out.words
+    yield population.answered(results).words
+    yield from (statement.words for statement in population.failed_units(results))
+    if (repeats := population.repeats(study)) is not None:
+        yield repeats.words
+    yield methods.loss_used(results).line
+    yield methods.resampling(results).line
+    if study.requested:
+        yield methods.intervals(results).line
 
 
-def _heading(results: Results, confidence: str) -> str:
-    return f"{shown(confidence)}{', lower is surer' if confidence in results.lower_is_surer else ''}"
+def _heading(results: Results, confidence: str, points: str) -> Line:
+    direction = ", lower is surer" if confidence in results.lower_is_surer else ""
+    return Line(f"{shown(confidence)}{direction}   {points} operating points", "bold")
 
 
 def _single(results: Results, confidence: str) -> Iterator[str]:
     """The numbers of one system, with the oracle value and the excess over it where both exist."""
     system, level, study = results.systems[0], level_of(results), results.selective
     record = results.curves[system, confidence]
-    yield f"{_heading(results, confidence)}   {len(record.curve.coverage)} operating points"
+    yield _heading(results, confidence, str(len(record.curve.coverage)))
     if not record.defined:
         yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
     rows = [("", "value", level, "optimal", "excess")]
@@ -203,13 +184,13 @@ def _single(results: Results, confidence: str) -> Iterator[str]:
 def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterator[str]:
     both, study = (pair.first, pair.second), results.selective
     counts = " and ".join(str(len(results.curves[side.system, confidence].curve.coverage)) for side in both)
-    yield f"{_heading(results, confidence)}   {counts} operating points"
+    yield _heading(results, confidence, counts)
     heads, rows = (pair.first.label, pair.second.label, pair.label), []
     for name in (*study.names("console"), *study.names_at_coverages):
         key = pair.key(name, confidence)
         numbers = [*(results[Key(side.system, name, confidence)] for side in both), results[key]]
         cells = [with_interval(results, number) for number in numbers]
-        rows.append((f"  {title_of(numbers[0])}", *cells, says(results, pair, key)))
+        rows.append((f"  {title_of(numbers[0])}", *cells, conclusion(results, key, pair.labels).words))
     if width >= _WIDE:
         yield from table([("", *heads, ""), *rows])
         return
@@ -220,10 +201,74 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
             yield f"    {verdict_text}"
 
 
-def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:
-    """Each kind of warning once, with the first numbers it is about."""
-    for code, (first, *others) in by_code(warnings).items():
-        subjects = ", ".join(isolated(other.where) for other in others[:_MOST_SHOWN])
-        more = f" and {len(others) - _MOST_SHOWN} more" if len(others) > _MOST_SHOWN else ""
-        also = f"; also {subjects}{more}" if others else ""
-        yield f"warning ({code}): {isolated(first.where)}: {first.message}{also}"
+def warning_lines(warned: Iterable[Warned]) -> Iterator[Line]:
+    """Each kind of warning once."""
+    return (Line(f"warning ({warning.code}): {warning.words}", "yellow") for warning in warned)
+
+
+def leaderboard_lines(results: Results) -> Iterator[str]:
+    """The systems with their ranks and the basis of the ranks; nothing for fewer than three."""
+    board = board_to_show(results)
+    if board is None:
+        return
+    systems, title = by_name(results), title_of(board.standings[0].estimate)
+    yield from ("", f"Leaderboard: {title} under {shown(board.number.confidence)}, lower is better")
+    rows = [("  rank", "system", "AUGRC", level_of(results), "Cmax")]
+    for standing in board.standings:
+        ranked, ends = rank(board, standing), bounded_interval(results, standing.estimate)
+        numbers = (four(standing.estimate.value), ends) if standing.ranks else ("", ranked.why_none)
+        rows.append((f"  {ranked.words}", systems[standing.system].label, *numbers, four(standing.reaches)))
+    yield from table(rows, to_the_left=(0, 1))
+    yield best_systems(results, board).sentence
+    yield from (statement.sentence for statement in leaderboard_statements(results, board))
+
+
+def group_lines(results: Results, confidence: str) -> Iterator[str]:
+    """The groups, those too small to judge first."""
+    from demur.show.statements.groups import group_tables  # noqa: PLC0415  (few evaluations have any)
+
+    for group in group_tables(results, confidence):
+        prefix = f"{group.system.label} " if len(results.systems) > 1 else ""
+        yield ""
+        yield f"{prefix}{isolated(confidence)} by {isolated(group.name)}, {group.shared.words}"
+        yield from (f"  {statement.sentence}" for statement in group.statements)
+        counts = (f"{group.noun}s", "items accepted")
+        heads = (f"  {isolated(group.name)}", *counts, "coverage", "risk", "risk − the rest")
+        yield from table([heads, *((f"  {line.label}", *line.cells) for line in group.lines)])
+
+
+def point_lines(results: Results, confidence: str) -> Iterator[str]:
+    """Raters and published points."""
+    from demur.show.point_rows import HEADINGS, point_row  # noqa: PLC0415  (few evaluations have any)
+    from demur.show.statements.points import point_statements  # noqa: PLC0415
+
+    points, systems = results.selective.external_points or (), systems_of(results)
+    for system in systems:
+        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
+        cells = [point_row(results, point, system, confidence) for point in points]
+        yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
+    yield from (statement.sentence for statement in point_statements(results, confidence))
+
+
+def cost_lines(results: Results, confidence: str) -> Iterator[str]:
+    """The costs of errors and abstentions."""
+    from demur.show.cost_rows import HEADINGS, cost_row  # noqa: PLC0415  (few evaluations have any)
+    from demur.show.statements.costs import cost_statements  # noqa: PLC0415
+
+    prices, systems = results.selective.abstention_costs or (), systems_of(results)
+    for system in systems:
+        rows = [cost_row(results, system, confidence, price) for price in prices]
+        heads = (f"{system.label}, {HEADINGS[0]}" if len(systems) > 1 else HEADINGS[0], *HEADINGS[1:])
+        yield from ["", *table([(f"  {row[0]}", *row[1:]) for row in (heads, *rows)])]
+    yield from (statement.sentence for statement in cost_statements(results, confidence))
+
+
+def convention_lines(results: Results, confidence: str) -> Iterator[str]:
+    """The numbers of other conventions, if any were requested."""
+    rows = [*other_numbers(results, confidence)]
+    if rows:
+        labels = [system.label if len(results.systems) > 1 else "value" for system in systems_of(results)]
+        cells = [(f"  {row.title.words}", *map(emulated_text, row.numbers)) for row in rows]
+        yield from ["", *table([("  in other conventions", *labels), *cells], to_the_left=(0,))]
+        yield OverTies().sentence
+        yield from (remark.words for remark in remarks(rows))

@@ -1,7 +1,6 @@
 """Figures of results for a paper: as wide as a column, fonts embedded, the same bytes every time."""
 
 import io
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,11 +11,11 @@ from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
 from demur.errors import UserError, literal, registered, shown, without_extra
 from demur.facts.columns import written_number
-from demur.report.names import pairs_of
-from demur.report.text import level_of
-from demur.report.verdict import differences
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results
+from demur.show.differences import differences
+from demur.show.names import pairs_of
+from demur.show.text import interval_heading
 
 try:
     import matplotlib as mpl
@@ -95,7 +94,8 @@ def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", 
 def _caption(results: Results, width: float) -> str:
     """The signature, broken into lines that end after a key."""
     fitting, lines = width / _INCH * 72 / (_LETTER * _SMALL), [""]
-    for part in re.findall(r"[^|]+\|?", str(results.selective.signature())):
+    *parts, last = results.selective.signature().parts
+    for part in (*(f"{part}|" for part in parts), last):
         if lines[-1] and len(lines[-1] + part) > fitting:
             lines.append("")
         lines[-1] += part
@@ -257,7 +257,7 @@ def _across(results: Results) -> str:
     """The label of the axis: which system is subtracted, and which direction is better."""
     (first, *others), labels = pairs_of(results), _labels(results)
     base, other = labels[first.baseline.system], labels[first.other.system]
-    resampled = f"with its {level_of(results)}" if results.study.bootstrap else "nothing resampled"
+    resampled = f"{'with its ' if results.study.bootstrap else ''}{interval_heading(results)}"
     if others:
         return f"difference from {base}, {resampled}\n← lower is better      {base} is better →"
     return f"{other} − {base}, {resampled}\n← {other} is better      {base} is better →"

@@ -23,12 +23,12 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.picture import element, shape
 from demur.errors import UserError, harmless
 from demur.report.calibration.fitted import calibration_name
-from demur.report.cards import carded
-from demur.report.names import systems_of
+from demur.report.page_tables import Column, ColumnGroup, card_attributes
 from demur.report.sections import Task, sections_of
 from demur.report.selective.operating import marked, operating_data
-from demur.report.text import UNDEFINED, interval_text, three
 from demur.results.table import Results
+from demur.show.names import systems_of
+from demur.show.text import UNDEFINED, interval_text, three
 
 # Allows only inline styles and the script with this hash.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
@@ -65,9 +65,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         script=script,
         data=None if data is None else embedded(data),
     )
-    page = _NOT_ASCII.sub(lambda sign: sign[0] if sign[0] == _NO_BREAK else inert(sign[0]), rendered)
-    body = page.index("<main>")
-    return page[:body] + carded(page[body:])
+    return _NOT_ASCII.sub(lambda sign: sign[0] if sign[0] == _NO_BREAK else inert(sign[0]), rendered)
 
 
 def embedded(content: Any) -> Markup:
@@ -99,13 +97,18 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.do"],
     )
+    environment.globals |= {"column": Column, "column_group": ColumnGroup}
     environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "inert": inert}
     environment.filters |= {
         "three": lambda value: UNDEFINED if math.isnan(value) else three(value),
         "interval": interval_text,
         "unbroken": lambda text: text.replace(", ", ",\u00a0"),
-        "by_key": lambda signature: Markup("|<wbr>").join(signature.split("|")),
+        "by_key": lambda signature: Markup("|<wbr>").join(signature.parts),
+        "said": lambda statement: inert(statement.sentence),
+        "column": Column,
+        "card_attributes": card_attributes,
     }
     return environment
 

@@ -6,15 +6,14 @@ What the function returns is the `content` of `templates/<task>/<anchor>.html.j2
 import base64
 import gzip
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from demur.files.strict_model import WordedWarning
 from demur.quantities import Quantity
-from demur.report.names import by_code
 from demur.results.table import Results
+from demur.show.statements.warnings import Warned
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
@@ -91,7 +90,7 @@ def definition(quantity: Quantity) -> tuple[str, str, str]:
     return quantity.name, heading, rest.partition("\n\n")[0].replace("\n", " ")
 
 
-def carried(artifact: "Results | Calibration", name: str, warnings: Iterable[WordedWarning]) -> Content:
+def carried(artifact: "Results | Calibration", name: str, warnings: Sequence[Warned]) -> Content:
     """What a page embeds for reviewers: the first warning of each kind, and the file unless it is too large."""
     content, packed = artifact.text.encode(), None
     if len(content) <= _HOPELESS:
@@ -100,7 +99,7 @@ def carried(artifact: "Results | Calibration", name: str, warnings: Iterable[Wor
     version = "".join(sign for sign in study.tool.version if sign.isalnum() or sign in ".-+")
     return {
         "name": name,
-        "warnings": [(members[0], len(members) - 1) for members in by_code(warnings).values()],
+        "warnings": warnings,
         "fingerprint": artifact.fingerprint,
         "bibtex": _BIBTEX.format(version=version, year=study.created_at[:4]),
         "download": packed if packed and len(packed) <= _MOST_BYTES else None,

@@ -1,9 +1,8 @@
 """Rows of tables: every number of every system with its difference from the baseline, and the notes."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import NamedTuple
 
 from demur.errors import UserError, literal, unknown
@@ -11,14 +10,14 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, canonical
-from demur.report.escapes import DAGGER
-from demur.report.names import pairs_of
-from demur.report.selective.conventions import OVER_TIES, other_numbers
-from demur.report.text import UNDEFINED, fixed, level_of, shown_interval, title_of
-from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
 from demur.results.emulated import is_order_dependent
-from demur.results.study import SIGNATURE
 from demur.results.table import Results
+from demur.show.names import pairs_of
+from demur.show.statements import methods, population
+from demur.show.statements.conventions import OverTies, other_numbers
+from demur.show.statements.decisions import Incomparable, decide, is_measured, why_not_comparable
+from demur.show.statements.statement import Statement
+from demur.show.text import UNDEFINED, Title, fixed, number_title, shown_interval
 
 _DECIMALS, _MOST_DECIMALS = 4, 15
 
@@ -63,6 +62,20 @@ class Layout:
 
 USUAL = Layout()
 LEADERBOARD = "leaderboard"
+DAGGER = "†"
+
+
+class Marks(NamedTuple):
+    """How a medium writes the signs of a number: the number itself, and what stands around it."""
+
+    number: Callable[[str], str] = str
+    bracket: str = "["
+    dash: str = UNDEFINED
+    at_most: str = "≤"
+    dagger: str = DAGGER
+
+
+PLAIN = Marks()
 
 
 class Cell(NamedTuple):
@@ -74,27 +87,30 @@ class Cell(NamedTuple):
     value: float | None = None
     interval: Interval | None = None
     bound: float | None = None
-    unfair: str = ""
+    unfair: Incomparable | str = ""
     over_ties: tuple[float | None, float | None] | None = None
 
-    def texts(self, layout: Layout) -> tuple[str, str]:
+    def texts(self, layout: Layout, marks: Marks = PLAIN) -> tuple[str, str]:
         """The number and its interval as text."""
+
+        def number(value: float | None) -> str:
+            return marks.dash if value is None else marks.number(layout.fixed(value))
+
         if self.value is None:
-            return UNDEFINED, ""
-        interval = "" if self.bound is None else f"≤ {layout.fixed(self.bound)}"
+            return marks.dash, ""
+        interval = "" if self.bound is None else f"{marks.at_most} {number(self.bound)}"
         if self.over_ties is not None:
-            ends = (UNDEFINED if end is None else layout.fixed(end) for end in self.over_ties)
-            interval = f"({' to '.join(ends)})"
+            interval = f"({' to '.join(map(number, self.over_ties))})"
         if self.interval is not None:
-            interval = f"[{layout.fixed(self.interval.low)}, {layout.fixed(self.interval.high)}]"
-        return layout.fixed(self.value), f"{interval}{DAGGER if self.unfair else ''}"
+            interval = f"{marks.bracket}{number(self.interval.low)}, {number(self.interval.high)}]"
+        return number(self.value), f"{interval}{marks.dagger if self.unfair else ''}"
 
 
 class TableRow(NamedTuple):
     """One number of every system, and its differences from the baseline; `name` is that of its key."""
 
     name: str
-    title: str
+    title: Title
     cells: list[Cell]
     convention: str = ""
 
@@ -110,11 +126,10 @@ def rows_of(results: Results, confidence: str, shown: str = "table", layout: Lay
             for system, number in numbers.items()
         ]
         for pair, key in ((pair, pair.key(name, confidence)) for pair in pairs):
-            decision, estimate = decide(results, key), results[key]
-            unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
+            estimate, unfair = results[key], why_not_comparable(results, key) or decide(results, key).obstacle
             difference = Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
             cells.append(difference if measured[pair.first.system] and measured[pair.second.system] else Cell())
-        yield TableRow(name, title_of(numbers[results.systems[0]]), cells)
+        yield TableRow(name, number_title(numbers[results.systems[0]]), cells)
     yield from _of_others(results, confidence, layout)
 
 
@@ -138,36 +153,47 @@ def columns_of_systems(results: Results) -> list[str]:
     return [*results.systems, *(f"{pair.other.system} − {pair.baseline.system}" for pair in pairs_of(results))]
 
 
-def notes(results: Results, layout: Layout = USUAL) -> list[str]:
-    """The notes below a table: inputs, population, loss, intervals and conventions."""
-    study = results.selective
-    counted = f"{study.clusters_included} {study.noun}s ({study.clusters_failed} failed)"
-    texts = []
-    for system, source in zip(results.systems, study.inputs, strict=True):
-        facts = {"mode": source.mode, "run": source.run_id, "file": source.path and PurePath(source.path).name}
-        text = ", ".join(f"{fact} {value}" for fact, value in facts.items() if value)
-        texts.append(f"{system}: {text or 'not from a file'}.")
-    texts.append(f"{counted}, {study.units} items.")
-    texts.append(f"Loss {study.loss.name}: {study.loss.definition}.")
-    if study.bootstrap is None:
-        texts.append("No intervals: nothing was resampled.")
-    else:
-        methods = ", ".join(methods_shown(results, layout)) or "none"
-        drawn = f"{study.bootstrap.n_resamples} bootstrap resamples of {study.noun}s, seed {study.bootstrap.seed}"
-        texts.append(f"In brackets the {level_of(results)} ({methods.replace('_', ' ')}); {drawn}.")
-    texts.append(f"Conventions: {'; '.join(text for name, text in study.convention.items() if name != SIGNATURE)}.")
-    cells = [cell for name in study.confidences for row in rows_of(results, name, layout=layout) for cell in row.cells]
+@dataclass(frozen=True, slots=True)
+class Legend(Statement):
+    """What a sign in a table means."""
+
+    sign: str
+    meaning: str
+
+    @property
+    def words(self) -> str:
+        """The sign and its meaning."""
+        return f"{self.sign} {self.meaning}"
+
+
+def notes(results: Results, layout: Layout = USUAL) -> Iterator[str]:
+    """The notes below a table as sentences: inputs, population, loss, intervals and conventions."""
+    yield from (f"{source.line}." for source in population.published_sources(results))
+    yield population.population(results).sentence
+    yield f"{methods.loss_used(results).line}."
+    yield f"{methods.resampling(results).line}."
+    if results.study.bootstrap is not None:
+        yield methods.intervals(results, methods_shown(results, layout)).sentence
+    yield from (f"{convention.line}." for convention in methods.conventions(results))
+    yield from (legend.sentence for legend in _legends(results, layout))
+    if results.selective.conventions:
+        yield OverTies().sentence
+    yield f"demur {results.study.tool.version}."
+
+
+def _legends(results: Results, layout: Layout) -> Iterator[Legend]:
+    """The signs that a table uses."""
+    names = results.selective.confidences
+    cells = [cell for name in names for row in rows_of(results, name, layout=layout) for cell in row.cells]
     if any(cell.interval is None and cell.bound is not None for cell in cells):
-        texts.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
+        yield Legend("≤", "marks a one-sided bound at 95 %: no answer was wrong")
     if not all(record.defined for record in results.curves.values()):
-        texts.append(f"{UNDEFINED} under an area: a run that answers nothing has none, nor a difference to another.")
-    in_general = "the runs reach this coverage at different points"
-    unfair = [in_general if cell.unfair.startswith(REACHED_AT) else cell.unfair for cell in cells if cell.unfair]
+        yield Legend(UNDEFINED, "under an area: a run that answers nothing has none, nor a difference to another")
+    unfair = dict.fromkeys(
+        cell.unfair.rule if isinstance(cell.unfair, Incomparable) else cell.unfair for cell in cells if cell.unfair
+    )
     if unfair:
-        texts.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(dict.fromkeys(unfair))}.")
-    if study.conventions:
-        texts.append(f"Numbers of other conventions have no interval; {OVER_TIES}.")
-    return [*texts, f"demur {study.tool.version}."]
+        yield Legend(DAGGER, f"Nothing follows from this difference: {'; '.join(unfair)}")
 
 
 def methods_shown(results: Results, layout: Layout = USUAL) -> dict[str, list[str]]:
@@ -178,7 +204,7 @@ def methods_shown(results: Results, layout: Layout = USUAL) -> dict[str, list[st
         if row.convention:
             continue
         quantity = Measure.of(row.name).quantity
-        title = f"{quantity.title} at a coverage" if quantity.parameter is COVERAGE else row.title
+        title = f"{quantity.title} at a coverage" if quantity.parameter is COVERAGE else row.title.words
         for cell in row.cells:
             if cell.interval is not None:
                 numbers.setdefault(cell.interval.method, {})[title] = None

@@ -107,9 +107,14 @@ class Signature:
         """Every key with its value, in the order they are printed."""
         return ((_key(field.name), getattr(self, field.name)) for field in fields(self))
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> list[str]:
+        """The printed keys with their values, where a long line may be broken."""
         printed = [(key, value) for key, value in self.items() if (key, value) != ("g.start", "zero")]
-        return "|".join(f"{key}:{_escaped(value)}" for key, value in printed)
+        return [f"{key}:{_escaped(value)}" for key, value in printed]
+
+    def __str__(self) -> str:
+        return "|".join(self.parts)
 
     @classmethod
     def parse(cls, line: str) -> Signature:

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from demur.confidences.calibration import Calibration, Quality
-from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
@@ -15,11 +14,13 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.facts.signals import SIGNALS
-from demur.files.strict_model import WordedWarning
 from demur.quantities import QUANTITIES
-from demur.report.names import NamedSystem
 from demur.report.sections import Content, carried, definition, section
-from demur.report.text import decimals
+from demur.show.names import NamedSystem
+from demur.show.statements import calibration as statements
+from demur.show.statements.population import training_source
+from demur.show.statements.warnings import Warned, recorded_warnings
+from demur.show.text import decimals
 from demur.types import Floats
 
 _POINTS = 121
@@ -39,46 +40,26 @@ def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
 @section("fitted", "What was fitted", task="calibration", order=10)
 def fitted(calibration: Calibration) -> Content:
     """The calibrator in words, and its parameters."""
-    training = calibration.training
-    noun = calibration.validation.grouped_by
-    counts = f"{training.n} answered units of {training.clusters} {isolated(noun)}s"
-    sentences = [
-        f"It was fitted on {counts}; the mean of the target there is {training.positive_rate:.1%}.",
-        f"{training.inputs_distinct} different inputs become {training.outputs_distinct} different confidences.",
-    ]
-    sentences += [
-        f"Of {isolated(name)}, {count} nulls were filled with a cautious value."
-        for name, count in training.nulls_filled.items()
-        if count
-    ]
-    title, gives = CALIBRATORS[calibration.method].title, TARGETS[calibration.target].expected
-    headline = f"{title[:1].upper()}{title[1:]} maps {inputs_in_words(calibration)} to {gives}."
     parameters = [(isolated(name), text) for name, text in calibration.describe()]
-    return {"headline": headline, "sentences": sentences, "parameters": parameters}
+    return {
+        "headline": statements.fitted(calibration),
+        "statements": [*statements.training(calibration)],
+        "parameters": parameters,
+    }
 
 
 @section("validation", "Which numbers to trust", task="calibration", order=20)
 def validated(calibration: Calibration) -> Content:
     """The quality before calibration, in sample and cross-validated, with advice on which to trust."""
-    checked, noun = calibration.validation, isolated(calibration.validation.grouped_by)
+    checked = calibration.validation
     columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
     columns["in sample"] = checked.in_sample
     if checked.cross_validated:
         columns[f"out of {checked.folds} folds"] = checked.cross_validated
-        advice = (
-            f"Trust the numbers out of {checked.folds} folds: there each {noun} was judged by a calibrator fitted "
-            "without it. Those in sample are on the data it was fitted on, and are better than it will be."
-        )
-    else:
-        reason = f" ({checked.reason})" if checked.reason else ""
-        advice = (
-            f"Trust none of these on new {noun}s: the calibrator was not tried on {noun}s it had not seen{reason}, and "
-            "the numbers in sample are better than it will be."
-        )
     reasons = {name: reason for quality in columns.values() for name, reason in quality.undefined.items()}
     directions = {name: "higher" if QUANTITIES[name].better == "higher" else "lower" for name in QUALITY}
     return {
-        "advice": advice,
+        "advice": statements.NumbersToTrust(statements.validation(calibration)),
         "columns": [*columns],
         "rows": [
             (name, f"{better} is better", [decimals(getattr(quality, name)) for quality in columns.values()])
@@ -120,9 +101,9 @@ def _inputs(calibration: Calibration, name: str) -> Floats | None:
 
 
 @section("warnings", "Warnings", task="calibration", order=40)
-def warnings(calibration: Calibration) -> tuple[WordedWarning, ...] | None:
+def warnings(calibration: Calibration) -> list[Warned] | None:
     """The warnings, if there are any."""
-    return calibration.warnings or None
+    return recorded_warnings(calibration.warnings) or None
 
 
 @section("methods", "Methods and provenance", task="calibration", order=50)
@@ -130,5 +111,7 @@ def fitting_provenance(calibration: Calibration) -> Content:
     """The definitions of the quality measures, and the embedded file."""
     return {
         "definitions": [definition(QUANTITIES[name]) for name in QUALITY],
-        "carried": carried(calibration, "calibrator", calibration.warnings),
+        "source": training_source(calibration),
+        "validation": statements.validation(calibration),
+        "carried": carried(calibration, "calibrator", recorded_warnings(calibration.warnings)),
     }

@@ -5,31 +5,38 @@ from dataclasses import replace
 
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.report.console import console_text, warnings_text
-from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
-from demur.report.retrieval.detection import decision_counts, selections_of, thresholds
+from demur.report.console import ConsoleText, verdict_lines, warning_lines
+from demur.report.retrieval.detection import selections_of, thresholds
 from demur.report.retrieval.headings import at_depth, pooled, pooled_and_mean, title
-from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.rankings import differences_by_heading, mean_and_spread, means_over_folds
-from demur.report.text import cell, table, with_interval
-from demur.report.verdict import SIMULTANEOUS, Decision, decide
-from demur.results.study import RetrievalStudy, RetrievalSystem
+from demur.results.study import RetrievalSystem
 from demur.results.table import Results
+from demur.show.names import Pair, pairs_of, systems_of
+from demur.show.statements import methods
+from demur.show.statements.decisions import decide
+from demur.show.statements.retrieval import (
+    BetterOrWorse,
+    empty_decision,
+    graded_judgments,
+    queries,
+    reference_ranges,
+    retrieval_verdict,
+    side_of_zero,
+)
+from demur.show.statements.warnings import warnings
+from demur.show.text import cell, table, with_interval
 
-_RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
 _MOST_BREACHES = 5
-_MOST_GRADES = 10
 
 
-def retrieval_text(results: Results, *, verbose: bool = False) -> str:
+def retrieval_text(results: Results, *, verbose: bool = False) -> ConsoleText:
     """The report as text: systems side by side, or with `verbose` every pooled number of each."""
-    study, drawn = results.retrieval, results.study.bootstrap
+    study = results.retrieval
     lines = [f"file: {shown(file.path)}" for file in study.inputs]
-    counts = f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
-    lines.append(f"{study.queries} queries{_sampled(study)}: {counts}")
-    lines += _about_judgments(study)
-    resampled = drawn and f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
-    lines.append(resampled or "no intervals: 0 resamples")
+    lines.append(queries(study).words)
+    facts = (graded_judgments(study), reference_ranges(study), methods.resampling(results))
+    lines += [fact.line for fact in facts if fact is not None]
+    lines += [methods.intervals(results).line] if study.bootstrap else []
     if verbose:
         for system in study.systems:
             lines += ["", *_system(results, system)]
@@ -39,29 +46,11 @@ def retrieval_text(results: Results, *, verbose: bool = False) -> str:
         lines += ["", *_columns(results, _at_a_glance(results), f"over the {study.with_gold} queries with gold")]
         lines += [*_against_baseline(results), *_nothing_to_find(results)]
     lines.append(f"Signature: {study.signature()}")
-    conclusion = verdict(results)
-    lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
+    found = retrieval_verdict(results)
+    # The queries are the first line of the report, and the first statement of the basis.
+    lines += ["", *verdict_lines(replace(found, basis=found.basis[1:]))]
     lines += [] if verbose else ["More numbers: --verbose, the file, or its page (--report)."]
-    return console_text([*lines, *warnings_text(worded_warnings(results))])
-
-
-def _sampled(study: RetrievalStudy) -> str:
-    """How many posts and criteria the queries are from; empty where each query is a post of its own."""
-    if len(study.criteria) > 1:
-        return f" of {study.posts} posts and {len(study.criteria)} criteria"
-    return "" if study.posts == study.queries else f" of {study.posts} posts"
-
-
-def _about_judgments(study: RetrievalStudy) -> Iterator[str]:
-    """The grades and what they count for, and the reference ranges; nothing where there are none."""
-    if study.judgments:
-        grades = ", ".join(f"{judged.grade} ({judged.ids} ids)" for judged in study.judgments[:_MOST_GRADES])
-        more = len(study.judgments) - _MOST_GRADES
-        yield f"graded judgments: {grades}{f' and {more} more' if more > 0 else ''}; they are the gains of the nDCG"
-        level = study.settings.relevance_level
-        yield f"every other number counts ids of grade {level} or more as relevant (relevance level {level})"
-    if study.reference:
-        yield f"reference ranges: {shown(study.reference.name)}, from {shown(study.reference.source)}"
+    return ConsoleText([*lines, *warning_lines(warnings(results))])
 
 
 def _at_a_glance(results: Results) -> list[Key]:
@@ -90,21 +79,11 @@ def _against_baseline(results: Results) -> Iterator[str]:
         cells = []
         for pair in pairs:
             difference = replace(key, system=pair.other.system, minus=pair.minus)
-            words, note = _decision_words(decide(results, difference), difference.system)
-            cells.append(f"{cell(results, results.get(difference))} {words}".rstrip())
-            notes |= {note: None} if note else {}
+            said = BetterOrWorse(decide(results, difference), difference.system)
+            cells.append(f"{cell(results, results.get(difference))} {said.words}".rstrip())
+            notes |= {said.note: None} if said.note else {}
         rows.append((f"  {title(key)}", *cells))
     yield from ("", *table(rows), *(f"  {note}" for note in notes))
-
-
-def _decision_words(decision: Decision, system: str) -> tuple[str, str]:
-    """What a difference decides about a system in a word, and the note that explains it."""
-    if decision.winner is not None:
-        word = "better" if decision.winner == system else "worse"
-        return (f"looks {word}", f"looks better or worse: {decision.doubt}") if decision.doubt else (word, "")
-    if decision.by == SIMULTANEOUS:
-        return "undecided", f"undecided: the {SIMULTANEOUS}, which allows for looking at all differences, includes 0"
-    return "", ""
 
 
 def _nothing_to_find(results: Results) -> Iterator[str]:
@@ -116,9 +95,9 @@ def _nothing_to_find(results: Results) -> Iterator[str]:
         return
     by_quantity = {row.key.quantity: replace(row.key, system=first) for row in forecasts}
     keys = [row.key for row in pooled(results, first, "decision")] + [*by_quantity.values()]
-    rules = {_RULES[system.empty_decision_by] for system in study.systems}
+    rules = " and ".join(sorted({replace(empty_decision(system), counts=None).words for system in study.systems}))
     yield ""
-    yield f"no evidence here, {' and '.join(sorted(rules))}: {without} of {study.queries} queries have nothing to find"
+    yield f"no evidence here, by {rules}: {without} of {study.queries} queries have nothing to find"
     counts = ", ".join(f"{system.abstained} of {shown(system.name)}" for system in study.systems)
     yield f"  empty lists: {counts}"
     yield from _columns(results, keys, "")
@@ -138,7 +117,7 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
         rows.append((f"  {title(key)}", with_gold, over_all, mean, ranged))
     yield from table(rows)
     decision = pooled(results, name, "decision")
-    yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}{decision_counts(system)}"
+    yield f"  no evidence here, as a decision by {empty_decision(system).words}"
     yield from table([(f"    {title(row.key)}", cell(results, row)) for row in decision])
     yield from _detection(results, name)
     yield from _shown_ids(results, system)

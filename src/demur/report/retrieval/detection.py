@@ -11,14 +11,13 @@ from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.report.names import systems_of
-from demur.report.retrieval.headings import by_heading, chance_numbers, pooled, pooled_and_mean, title
+from demur.report.retrieval.headings import by_heading, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
-from demur.report.text import cell, three
-from demur.results.study import RetrievalSystem
 from demur.results.table import Results
+from demur.show.names import systems_of
+from demur.show.statements.retrieval import SingleClass, chance_numbers, empty_decision
+from demur.show.text import cell, three
 
-_RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
 _MOST_BREACHES = 50
 
 
@@ -29,7 +28,7 @@ def detection(results: Results) -> Content:
     decisions = []
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
         cells = [cell(results, results.get(replace(row.key, system=system.name))) for row in first]
-        decisions.append((named, _RULES[system.empty_decision_by] + decision_counts(system), cells))
+        decisions.append((named, empty_decision(system), cells))
     shared: dict[tuple[str, ...], list[str]] = {}
     for name in results.systems:
         shared.setdefault(chance_numbers(results, name, "forecasts", "curve"), []).append(name)
@@ -37,20 +36,12 @@ def detection(results: Results) -> Content:
     return {"probabilities": probabilities, "columns": [title(row.key) for row in first], "decisions": decisions}
 
 
-def decision_counts(system: RetrievalSystem) -> str:
-    """The counts of right, wrong and missed "no evidence here" decisions; empty for an early file without them."""
-    counts = system.empty_decision
-    if counts is None:
-        return ""
-    return f" (TP {counts.true_positives}, FP {counts.false_positives}, FN {counts.false_negatives})"
-
-
 def _probabilities(results: Results, names: list[str]) -> Content:
     rows = pooled(results, names[0], "forecasts")
     return {
         "names": ", ".join(map(isolated, names)),
         "everyone": len(names) == len(results.systems),
-        "single_class": any(row.by_convention for row in rows),
+        "single_class": SingleClass() if any(row.by_convention for row in rows) else None,
         "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
         "thresholds": [*thresholds(rows)],
         "curve": _curve(results, names[0]),

@@ -1,4 +1,4 @@
-"""Headings of retrieval numbers, and the number that the verdict is based on."""
+"""Headings of retrieval numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,9 +7,8 @@ from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.names import Pair
-from demur.report.text import cell
 from demur.results.table import Results
+from demur.show.text import cell
 
 _TITLES = {
     ("ranking", "with_gold"): ("Queries with gold", "positives only"),
@@ -56,16 +55,6 @@ def pooled(results: Results, system: str, family: str, among: str = "all") -> li
     return by_heading(results.where(system=system, group=None, minus=None)).get(Heading(family, among), [])
 
 
-def primary(results: Results, system: str) -> Key:
-    """The key of the number of the verdict: the nDCG over queries with gold, or the first metric chosen."""
-    return Key(system, results.retrieval.settings.verdict_metric, among="with_gold")
-
-
-def primary_difference(results: Results, pair: Pair) -> Key:
-    """The difference from the baseline that the verdict rests on."""
-    return replace(primary(results, pair.other.system), minus=pair.minus)
-
-
 def at_depth(results: Results, key: Key) -> bool:
     """Whether a number has the depth of the verdict, has none, or was chosen by name."""
     measure, settings = Measure.of(key.quantity), results.retrieval.settings
@@ -79,11 +68,6 @@ def title(key: Key) -> str:
     return Measure.of(key.quantity).title
 
 
-def a_title(key: Key) -> str:
-    """The title of a number with its article: nDCG, MRR and MAP are pronounced with a vowel."""
-    return f"{'an' if title(key)[0] in 'nM' else 'a'} {title(key)}"
-
-
 def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
     """A pooled number, its mean over criteria, and its position in the reference ranges.
 
@@ -93,10 +77,3 @@ def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
     positions = (figure.place for figure in figures if (figure.system, figure.metric) == (key.system, key.quantity))
     over_criteria = results.get(replace(key, group=Group("criterion")))
     return cell(results, results.get(key)), cell(results, over_criteria), next(positions, "")
-
-
-def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:
-    """All numbers of a system's probabilities, by which systems with the same probabilities are detected."""
-    rows = results.where(system=system, confidence="prob", minus=None)
-    chosen = [row for row in rows if Measure.of(row.key.quantity).quantity.of in families]
-    return tuple(repr((row.key.quantity, row.key.group, row.value, row.recommended, row.threshold)) for row in chosen)

@@ -10,7 +10,7 @@ from typing import Any
 from demur.errors import UserError, literal, without_extra
 from demur.facts.rankings import Rankings
 from demur.quantities import Measure
-from demur.report.escapes import no_formula
+from demur.report.spreadsheets import no_formula
 from demur.results.retrieval import RetrievalRows, RetrievalSettings
 from demur.types import Floats
 

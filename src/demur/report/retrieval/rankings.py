@@ -1,6 +1,7 @@
 """Sections on rankings: all systems, differences from the baseline, criteria and folds."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -8,14 +9,15 @@ from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.retrieval.headings import Heading, at_depth, by_heading, pooled, pooled_and_mean, title
-from demur.report.retrieval.overview import SHARES, drawn_number, open_question
+from demur.report.retrieval.overview import SHARES, drawn_number
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, cell, decimals, listing, shown_interval
-from demur.report.verdict import Difference, decide
 from demur.results.study import CriterionCounts
 from demur.results.table import Results
+from demur.show.differences import Difference
+from demur.show.names import NamedSystem, Pair, pairs_of, systems_of
+from demur.show.statements.retrieval import HighestNumbers, retrieval_conclusion
+from demur.show.text import UNDEFINED, cell, decimals, shown_interval
 
 _NAMES = {"with_gold": "with gold", "all": "all"}
 _MOST_CRITERIA = 200
@@ -59,7 +61,7 @@ def _population(results: Results, among: str, queries: int) -> Content:
     }
 
 
-def _takeaway(results: Results, keys: list[Key]) -> str:
+def _takeaway(results: Results, keys: list[Key]) -> HighestNumbers | None:
     """For how many numbers each system has the highest value, whether or not it is significant."""
     highest = []
     for key in keys:
@@ -67,8 +69,7 @@ def _takeaway(results: Results, keys: list[Key]) -> str:
         values = {name: row.value for name, row in estimates.items() if row is not None and not math.isnan(row.value)}
         best = [name for name, value in values.items() if value == max(values.values())]
         highest += best if len(values) > 1 and len(best) == 1 else []
-    counts = [f"{name} in {highest.count(name)}" for name in dict.fromkeys(highest)]
-    return f"Highest of {len(keys)} numbers: {listing(counts)}." if counts else ""
+    return HighestNumbers(len(keys), tuple(Counter(highest).items())) if highest else None
 
 
 def _of_system(
@@ -171,13 +172,12 @@ def _against(results: Results, pair: Pair) -> Content:
 
 def _difference(results: Results, pair: Pair, heading: Heading, estimate: Estimate) -> tuple[str, Difference]:
     """The direction in which the number is better, if any, and its difference; ties among draws count half."""
-    quantity, decision = Measure.of(estimate.key.quantity).quantity, decide(results, estimate.key)
+    quantity, concluded = Measure.of(estimate.key.quantity).quantity, retrieval_conclusion(results, estimate.key)
     better = quantity.better if quantity.judged else "neither"
     above, shares = (1 + estimate.above - estimate.below) / 2, (UNDEFINED, UNDEFINED)
     if better != "neither" and not math.isnan(above):
         baseline, other = (1 - above, above) if better == "higher" else (above, 1 - above)
         shares = (f"{baseline:.1%}", f"{other:.1%}")
-    winner, name, interval = decision.winner, title(estimate.key), shown_interval(results, estimate)
-    says = open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better"
+    name, interval = title(estimate.key), shown_interval(results, estimate)
     panel = "" if better == "neither" else f"{heading} {better}"
-    return better, Difference(panel, name, estimate, interval, decision, says, pair, shares)
+    return better, Difference(panel, name, estimate, interval, concluded, pair, shares)

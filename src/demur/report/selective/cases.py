@@ -3,12 +3,13 @@
 import math
 from dataclasses import replace
 
-from demur.report.names import shown_in_full, systems_of
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED
 from demur.results.json_v1 import ITEM_NUMBERS
 from demur.results.record import MOST_CASES
 from demur.results.table import Results
+from demur.show.names import shown_in_full, systems_of
+from demur.show.statements.population import failures, not_in_all
+from demur.show.text import UNDEFINED
 
 Numbers = dict[str, float]
 _MOST_NAMES = 200
@@ -80,7 +81,7 @@ def cases(results: Results) -> Content:
     return {
         "failed": study.failed[:_MOST_NAMES],
         "more_failed": max(len(study.failed) - _MOST_NAMES, 0),
-        "failed_of": _failed_of(results) if len(systems) > 1 else "",
+        "failed_of": [failures(results), *filter(None, [not_in_all(results)])] if len(systems) > 1 else [],
         "confident_errors": [
             [{"system": system, "cases": cases, "cut": len(cases) == most} for system, cases in lists]
             for lists in listed
@@ -88,14 +89,3 @@ def cases(results: Results) -> Content:
         "needless": needless or None,
         "left_out": results.execution is not None and bool(results.execution.left_out),
     }
-
-
-def _failed_of(results: Results) -> str:
-    """The number of failures of each system, and of clusters that are not in all systems."""
-    study = results.selective
-    failures = zip(systems_of(results), study.systems, strict=True)
-    first, *others = [(named.name, counts.failed) for named, counts in failures]
-    counts = ", ".join([f"{first[0]} failed on {first[1]}", *(f"{name} on {failed}" for name, failed in others)])
-    left_out = len(study.failed) - study.clusters_failed
-    more = f" {left_out} more are in one run alone, and left out of the comparison." if left_out > 0 else ""
-    return f"{counts}.{more}"

@@ -1,18 +1,21 @@
 """Sections on paired differences, and on the confidences side by side."""
 
 import math
+from collections import Counter
 
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
 from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.key import Key
-from demur.report.names import NamedSystem, Pair, pairs_of, shown_in_full, systems_of, why_skipped
 from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED, level_of, listing, three, title_of, with_interval
-from demur.report.verdict import Difference, differences, nothing_common, says_in_full
 from demur.results.parts import CurveRecord, ReliabilityTable
 from demur.results.pictures import reliability_bins
 from demur.results.study import AREA
 from demur.results.table import Results
+from demur.show.differences import Difference, differences
+from demur.show.names import NamedSystem, Pair, pairs_of, shown_in_full, systems_of, why_skipped
+from demur.show.statements.confidences import CalibrationError, FairDifferences, HistogramHalves
+from demur.show.statements.decisions import conclusion, nothing_common
+from demur.show.text import UNDEFINED, interval_heading, three, title_of, with_interval
 
 Records = dict[NamedSystem, CurveRecord]
 
@@ -30,7 +33,7 @@ def forests(results: Results) -> Content | None:
     in_full = shown_in_full(results)
     by_confidence = [[_forest(results, confidence, pair) for pair in pairs] for confidence in in_full]
     return {
-        "interval": level_of(results) if results.study.bootstrap else "nothing resampled",
+        "interval": interval_heading(results),
         "by_confidence": by_confidence,
         "others": len(confidences) - len(in_full),
         "has_margin": any(
@@ -58,7 +61,7 @@ def _forest(results: Results, confidence: str, pair: Pair) -> Content:
         for name, (heading, directions) in panels.items()
         if any(row.panel == name for row in defined)
     ]
-    undefined = [f"{row.name}: {row.says}" for row in rows if row not in defined]
+    undefined = [f"{row.name}: {row.conclusion.words}" for row in rows if row not in defined]
     return {"pair": pair, "panels": drawn, "unknown": undefined, "takeaway": _takeaway(defined)}
 
 
@@ -68,17 +71,11 @@ def _panel(rows: list[Difference]) -> Content:
     return {"scale": scale_strip(frame), "rows": [(row, difference_strip(row.drawn, frame)) for row in rows]}
 
 
-def _takeaway(rows: list[Difference]) -> str:
+def _takeaway(rows: list[Difference]) -> FairDifferences:
     """How many of the differences favour each system."""
     judged = [row for row in rows if row.panel in ("area", "risk")]
     winners = [row.pair.named(row.decision.winner).name for row in judged if row.decision.winner is not None]
-    fair = [row for row in judged if row.decision.comparable]
-    if not winners:
-        return f"None of the {len(fair)} fair differences shows one system to be better."
-    counts = {name: winners.count(name) for name in winners}
-    favour = listing([f"{count} {'favours' if count == 1 else 'favour'} {name}" for name, count in counts.items()])
-    rest = "" if len(winners) == len(fair) else "; the others are undecided"
-    return f"Of {len(fair)} fair differences {favour}{rest}."
+    return FairDifferences(sum(row.decision.comparable for row in judged), tuple(Counter(winners).items()))
 
 
 @section("signals", "Which signal", task="selective", order=70)
@@ -112,7 +109,7 @@ def _signal(results: Results, confidence: str) -> Content:
     for system, record in records.items():
         area = with_interval(results, results[Key(system.system, quantity, confidence)], three) if common else UNDEFINED
         areas.append(area if record.defined else "nothing is answered")
-        errors[system.label] = _ece(record.reliability) if record.reliability else UNDEFINED
+        errors[system.label] = _calibration_error(record.reliability).words if record.reliability else UNDEFINED
     named = ", ".join(error if len(errors) == 1 else f"{label} {error}" for label, error in errors.items())
     keys = [(pair, pair.key(quantity, confidence)) for pair in pairs_of(results)]
     return {
@@ -121,25 +118,24 @@ def _signal(results: Results, confidence: str) -> Content:
         "areas": areas,
         "ece": named if any(record.reliability for record in records.values()) else UNDEFINED,
         "differences": [
-            (with_interval(results, results[key], three), says_in_full(results, pair, key)) if common else ("", "")
+            (with_interval(results, results[key], three), conclusion(results, key, pair.labels).words)
+            if common
+            else ("", "")
             for pair, key in keys
         ],
     }
 
 
-def _ece(table: ReliabilityTable) -> str:
-    """The ECE, and what a calibrated system with the same clusters would show."""
+def _histogram_halves(bars: ConfidenceBars) -> HistogramHalves:
+    half = len(bars.right) // 2
+    parts = ((bars.right[part], bars.wrong[part]) for part in (slice(half, None), slice(half)))
+    upper, lower = ((sum(right), sum(right) + sum(wrong)) for right, wrong in parts)
+    return HistogramHalves(upper, lower, bars.abstained)
+
+
+def _calibration_error(table: ReliabilityTable) -> CalibrationError:
     expected = table.ece_if_calibrated
-    return f"{table.ece:.3f}" + (f" (calibrated: about {expected.mean:.3f})" if expected else "")
-
-
-def _spread(bars: ConfidenceBars) -> str:
-    """The correct answers in the upper and in the lower half of the histogram."""
-    half, texts = len(bars.right) // 2, []
-    for name, part in (("upper", slice(half, None)), ("lower", slice(half))):
-        right, wrong = sum(bars.right[part]), sum(bars.wrong[part])
-        texts.append(f"{right} of {right + wrong} answers in the {name} half of the scale")
-    return f"Correct: {listing(texts)}; {bars.abstained} abstained."
+    return CalibrationError(table.ece, expected.mean if expected else None)
 
 
 def _pictures(records: Records, *, drawn: bool) -> Content:
@@ -151,11 +147,13 @@ def _pictures(records: Records, *, drawn: bool) -> Content:
     ]
     top = max((chart.tallest for _, chart in bars), default=0) or 1
     tables = [(system, table) for system, record in records.items() if (table := record.reliability)]
-    errors = "; ".join(f"{system.label}: expected calibration error {_ece(table)}" for system, table in tables)
+    errors = "; ".join(
+        f"{system.label}: expected calibration error {_calibration_error(table).words}" for system, table in tables
+    )
     words = f"Reliability: share that was right against what the confidence says. {errors}."
     bins = [reliability_bins(table, system.label, system.style) for system, table in tables]
     return {
         "reliability": reliability_diagram(bins, words).svg if bins else None,
         "calibration": errors,
-        "histograms": [(system, histogram(chart, top).svg, _spread(chart)) for system, chart in bars],
+        "histograms": [(system, histogram(chart, top).svg, _histogram_halves(chart)) for system, chart in bars],
     }

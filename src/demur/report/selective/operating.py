@@ -18,11 +18,19 @@ from demur.drawing.picture import spread
 from demur.errors import UserError, shown
 from demur.quantities.coverage import Coverage
 from demur.quantities.losses import is_share, takes_percent
-from demur.report.names import NamedSystem, systems_of
-from demur.report.selective.leaderboard import board_to_show
-from demur.report.text import UNDEFINED, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
+from demur.show.names import systems_of
+from demur.show.statements.operating_points import (
+    ABSENT,
+    ASKED,
+    LEVEL,
+    NO_INTERVAL,
+    OperatingPoints,
+    risk_words,
+    spoken,
+)
+from demur.show.text import UNDEFINED, three, threshold_at
 from demur.types import Indices
 
 if TYPE_CHECKING:  # slow to import, and few pages show a rule
@@ -30,16 +38,7 @@ if TYPE_CHECKING:  # slow to import, and few pages show a rule
 
 MOST_POINTS = 60_000
 _FIRST = "0.5"
-_SPOKEN = 2
 _DIGITS = 9
-LEVEL = "95 % interval"  # of the risk at an operating point
-NO_INTERVAL = "no interval at this point"
-ABSENT = {
-    "coverage": "no threshold reaches this coverage",
-    "risk": "no threshold meets this limit",
-    "threshold": "accepts nothing",
-}
-ASKED = {"coverage": "a coverage of at least", "risk": "a risk of at most", "threshold": "a threshold of"}
 
 
 class Mark(NamedTuple):
@@ -54,40 +53,6 @@ class Mark(NamedTuple):
     def words(self) -> str:
         """The label of the mark."""
         return "chosen threshold" if self.rule.guarantee is None else "certified threshold"
-
-
-class Words(NamedTuple):
-    """The wording of a point, where a risk is a share of answers or a mean loss."""
-
-    percent: bool
-
-    @property
-    def clause(self) -> str:
-        """The template of the clause about a system at an operating point."""
-        wrong = "of which {risk} are wrong" if self.percent else "with a mean loss of {risk}"
-        return "{who} answers {accepted} of {items} items ({coverage}), " + wrong + " ({interval})"
-
-    @property
-    def unit(self) -> str:
-        """The unit after a number."""
-        return "%" if self.percent else ""
-
-    def number(self, risk: float) -> str:
-        """A risk to three digits, without its unit."""
-        return three(100 * risk if self.percent else risk)
-
-    def risk(self, risk: float) -> str:
-        """A risk to three digits."""
-        return f"{self.number(risk)}{self.unit}"
-
-    def interval(self, ends: tuple[str, str] | None) -> str:
-        """The interval of the risk in words."""
-        return f"{LEVEL} {ends[0]}{self.unit} to {ends[1]}{self.unit}" if ends else NO_INTERVAL
-
-
-def words_of(results: Results) -> Words:
-    """The words for the loss of the results."""
-    return Words(results.selective.loss.name == "zero_one")
 
 
 def marked(results: Results, rule: Rule) -> Mark:
@@ -155,8 +120,8 @@ def point_cells(results: Results, record: CurveRecord, point: int | None, way: s
     """An operating point as table cells: threshold, coverage, accepted, risk, interval, loss per 100 items."""
     if point is None:
         return (ABSENT[way], *[UNDEFINED] * 5)
-    units, words, curve = results.selective.units, words_of(results), record.curve
-    ends = ends_at(words, record, point)
+    units, words, curve = results.selective.units, risk_words(results), record.curve
+    ends = words.ends(record, point)
     per_100 = 100 * results.selective.loss.raw_multiplier * curve.generalized_risk[point]
     return (
         threshold_at(record, point),
@@ -168,47 +133,18 @@ def point_cells(results: Results, record: CurveRecord, point: int | None, way: s
     )
 
 
-def ends_at(words: Words, record: CurveRecord, point: int) -> tuple[str, str] | None:
-    """The ends of the interval of the risk at a point, if there is one."""
-    intervals = record.risk_intervals
-    low, high = (None, None) if intervals is None else (intervals.low[point], intervals.high[point])
-    return None if low is None or high is None else (words.number(low), words.number(high))
-
-
-def spoken(results: Results) -> list[NamedSystem]:
-    """The systems that the sentence names: up to two, or the first of the leaderboard of many."""
-    systems = systems_of(results)
-    if len(systems) <= _SPOKEN:
-        return [*systems]
-    board = board_to_show(results)
-    first = board.standings[0].system if board else systems[0].system
-    return [system for system in systems if system.system == first]
-
-
-def spoken_sentence(results: Results, start: Start, confidence: int) -> str:
-    """The sentence about the systems at the initial operating point."""
-    words, study, clauses = words_of(results), results.selective, []
+def points_at(results: Results, start: Start, confidence: int) -> OperatingPoints:
+    """What is said of the systems at the initial operating point."""
+    study, points = results.selective, []
     for system in spoken(results):
         record = results.curves[system.system, study.confidences[confidence]]
-        point = start.points[confidence][results.systems.index(system.system)]
-        if point is None:
-            clauses.append(f"{system.name}: {ABSENT[start.way]}")
-            continue
-        clause = words.clause.format(
-            who=system.name,
-            accepted=round(record.curve.coverage[point] * study.units),
-            items=study.units,
-            coverage=f"{record.curve.coverage[point]:.1%}",
-            risk=words.risk(record.curve.selective_risk[point]),
-            interval=words.interval(ends_at(words, record, point)),
-        )
-        clauses.append(clause)
-    return f"For {ASKED[start.way]} {start.shown}: {'; '.join(clauses)}."
+        points.append((system.name, record, start.points[confidence][results.systems.index(system.system)]))
+    return OperatingPoints(start.way, start.shown, risk_words(results), study.units, tuple(points))
 
 
 def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
     """The data for the script of the page."""
-    study, systems, start, words = results.selective, systems_of(results), start_of(results, mark), words_of(results)
+    study, systems, start, words = results.selective, systems_of(results), start_of(results, mark), risk_words(results)
     total = sum(len(record.curve.coverage) for record in results.curves.values())
     most = MOST_POINTS // max(len(results.curves), 1) if total > MOST_POINTS else total
     packed = [
@@ -241,7 +177,7 @@ def packed_points(results: Results, record: CurveRecord, most: int) -> dict[str,
     The summed loss, an integer for integer losses, gives the risk to the last bit. Of a curve with more points than a
     page can hold some are left out, but none that a limit on the risk would choose.
     """
-    words, curve = words_of(results), record.curve
+    words, curve = risk_words(results), record.curve
     points = kept_points(curve.selective_risk, most)
     counts, multiplier = counts_of(record, results.selective.units)[points], results.selective.loss.raw_multiplier
     risks = np.asarray(curve.selective_risk, dtype=float)[points]
@@ -249,7 +185,7 @@ def packed_points(results: Results, record: CurveRecord, most: int) -> dict[str,
     exact = bool((sums / np.maximum(counts * multiplier, 1) == risks).all())
     scale = -1 if record.lower_is_surer else 1
     typed = [(threshold_at(record, i), _reaching(scale * curve.threshold[i], scale)) for i in points.tolist()]
-    ends = [ends_at(words, record, i) or ("", "") for i in points.tolist()]
+    ends = [words.ends(record, i) or ("", "") for i in points.tolist()]
     return {
         "all": len(curve.coverage),
         "count": np.diff(counts, prepend=0).tolist(),

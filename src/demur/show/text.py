@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category, east_asian_width
 
 from demur.inference.estimates import Estimate
@@ -108,19 +108,44 @@ def level_of(results: Results) -> str:
     return "95 % interval" if requested is None else f"{100 * requested.level:.4g} % interval"
 
 
-def title_of(estimate: Estimate) -> str:
+class Title(NamedTuple):
+    """The title of a number: its quantity, the common coverage that an area is cut at, and the rest."""
+
+    quantity: str
+    common: float | None = None
+    rest: str = ""
+
+    @property
+    def words(self) -> str:
+        """The title as text."""
+        common = "" if self.common is None else f" to C_common {three(self.common)}"
+        return f"{self.quantity}{common}{self.rest}"
+
+
+def number_title(estimate: Estimate) -> Title:
     """The title of a number, with its coverage and the end of a cut area."""
     measure = Measure.of(estimate.key.quantity)
+    quantity = measure.quantity.title
     if measure.quantity.parameter is CUT:
         end = 0.0 if estimate.at is None else estimate.at
         if measure.text == COMMON:
-            return f"{measure.quantity.title} to C_common {three(end)}"
+            return Title(quantity, end)
         requested = float(Coverage.of(measure.text))
         ends_before = "" if end == requested else f" (ends at {three(end)})"
-        return f"{measure.quantity.title} to {three(requested)}{ends_before}"
+        return Title(quantity, rest=f" to {three(requested)}{ends_before}")
     if measure.quantity.parameter is COVERAGE:
-        return f"{measure.quantity.title} at {Coverage.of(measure.text).key}"
-    return measure.title
+        return Title(quantity, rest=f" at {Coverage.of(measure.text).key}")
+    return Title(measure.title)
+
+
+def title_of(estimate: Estimate) -> str:
+    """The title of a number as text."""
+    return number_title(estimate).words
+
+
+def interval_heading(results: Results) -> str:
+    """The heading of a column of intervals."""
+    return level_of(results) if results.study.bootstrap else "nothing resampled"
 
 
 def threshold_at(record: CurveRecord, point: int) -> str:

@@ -1,13 +1,10 @@
-"""Names, labels and styles of the systems of a result, the compared pairs, and warnings in words."""
+"""Names, labels and styles of the systems of a result, and the pairs that are compared."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.looks import look_at
-from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key, Minus
-from demur.inference.warnings import ResultWarning
 from demur.results.parts import Skipped
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
@@ -50,6 +47,16 @@ class Pair:
         """The label of a difference: other − baseline."""
         return f"{self.other.label} − {self.baseline.label}"
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the two for sentences, by their identity."""
+        return {side.system: side.name for side in (self.first, self.second)}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of the two for columns, by their identity."""
+        return {side.system: side.label for side in (self.first, self.second)}
+
     def named(self, system: str) -> NamedSystem:
         """The named system with this identity."""
         return self.other if system == self.other.system else self.baseline
@@ -85,34 +92,6 @@ def shown_in_full(results: Results) -> tuple[str, ...]:
     """The confidences a page shows in full: all, or only the first where there are very many curves."""
     confidences = results.selective.confidences
     return confidences if len(results.systems) * len(confidences) <= _MOST_IN_FULL else confidences[:1]
-
-
-def worded_warnings(results: Results) -> list[WordedWarning]:
-    """The warnings in words, each with its subject."""
-    several = isinstance(results.study, SelectiveStudy) and len(results.systems) > 1
-    labels = dict(zip(results.systems, shortened(results.systems), strict=True)) if several else {}
-    return [
-        WordedWarning(code=warning.code, message=warning.message(), where=_subject(results, warning, labels))
-        for warning in results.warnings
-    ]
-
-
-def by_code(warnings: Iterable[WordedWarning]) -> dict[str, list[WordedWarning]]:
-    """Warnings grouped by code."""
-    kinds: dict[str, list[WordedWarning]] = {}
-    for warning in warnings:
-        kinds.setdefault(warning.code, []).append(warning)
-    return kinds
-
-
-def _subject(results: Results, warning: ResultWarning, labels: dict[str, str]) -> str:
-    about, subject = warning.about, warning.subject
-    if isinstance(results.study, SelectiveStudy):
-        return results.warning_subject(warning, labels)
-    if about.system is None:
-        return "posts" if subject == "clusters" else subject
-    gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:
