@@ -19,10 +19,10 @@ from demur import (
 )
 from demur.audit.own import audited_runs
 from demur.facts.instruments import Instrument
-from demur.report.console import evaluation_text
-from demur.report.html import report_html
-from demur.show.names import worded_warnings
 from demur.results.gaps import gap_key, gap_verdict
+from demur.show.console import evaluation_text
+from demur.show.html import report_html
+from demur.show.names import worded_warnings
 from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, everybody, rater, system
 
 

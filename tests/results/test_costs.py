@@ -10,10 +10,10 @@ from demur import Key, Minus, Plan, Settings, UserError, evaluate, load, read_ta
 from demur.audit.loops import number
 from demur.audit.own import audited_runs
 from demur.inference.draws import folds
-from demur.report.console import evaluation_text
-from demur.report.html import report_html
+from demur.show.console import evaluation_text
+from demur.show.html import report_html
 from demur.show.names import systems_of
-from demur.report.selective.costs import HEADINGS, cost_table
+from demur.show.selective.costs import HEADINGS, cost_table
 
 PRICES = ("0.1", "1/3", "0.5")
 PLAN = Plan(200, seed=7)

@@ -15,10 +15,10 @@ from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.read.queries import read_queries
-from demur.report.html import report_html
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES, reference_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.show.html import report_html
 from pages import Page
 from retrievals import GOLDEN, compared, evaluated, made
 

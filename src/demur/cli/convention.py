@@ -26,7 +26,7 @@ def explain(signature: Which) -> None:
     """
     from demur.quantities.conventions.bridges import CONVENTIONS, convention_of
     from demur.quantities.conventions.signature import meaning
-    from demur.report.console import ConsoleText
+    from demur.show.console import ConsoleText
     from demur.show.text import table
 
     name, keys = convention_of(signature)
@@ -45,7 +45,7 @@ def compare(first: Which, second: Which) -> None:
     Example: demur convention compare demur torch-uncertainty
     """
     from demur.quantities.conventions import bridges
-    from demur.report.console import ConsoleText
+    from demur.show.console import ConsoleText
 
     (name, keys), (other_name, other_keys) = bridges.convention_of(first), bridges.convention_of(second)
     lines = [line for difference in bridges.differences(keys, other_keys) for line in difference]

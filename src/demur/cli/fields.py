@@ -92,7 +92,7 @@ def _understood(path: Path, given: Given, columns: dict[str, str]) -> bool:
 
 def _show(path: Path, profile: Profile, *, examples: bool) -> None:
     from demur.read.profile import MOST_FIELDS
-    from demur.report.console import ConsoleText
+    from demur.show.console import ConsoleText
     from demur.show.text import table
 
     heads = ("field", "type", "filled", "distinct", "examples")
@@ -114,7 +114,7 @@ def _cells(field: Field, records: int) -> tuple[str, ...]:
 def _show_confidences(runs: Sequence[Items], calibration: AnyCalibration | None) -> None:
     """Print the confidences that every system of a file supports."""
     from demur.confidences.serving import served
-    from demur.report.console import variants_text
+    from demur.show.console import variants_text
 
     reasons = [served(items, calibration) for items in runs]
     shared = {name: next((why[name] for why in reasons if why[name] is not None), None) for name in reasons[0]}

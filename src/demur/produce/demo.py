@@ -12,10 +12,10 @@ from demur.produce.producing import ProduceOptions, Production
 from demur.produce.scripted import ScriptedEndpoint
 from demur.produce.scripted_answers import Script
 from demur.read import read_inputs
-from demur.report.html import report_html
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.show.html import report_html
 from demur.show.statements.verdict import comparison
 from demur.simulate.interviews import Interviews, make_folder, simulated_interviews
 

@@ -7,10 +7,10 @@ from demur.errors import UserError
 from demur.files.write import json_text, write_whole
 from demur.inference.resample import Plan, Progress
 from demur.read import read_inputs
-from demur.report.html import report_html
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.show.html import report_html
 from demur.show.statements.verdict import comparison
 from demur.simulate.runs import simulated_run
 
