@@ -66,10 +66,10 @@ def test_the_interval_that_decides_is_told_from_the_one_that_is_shown(level, sho
     sentence = next(line for line in text.splitlines() if "differs by" in line)
     if level is None:
         assert f"{decides}  a is better" in re.sub("  +", "  ", row)
-        assert f"{decides} (b − a): a is better there." in sentence
+        assert f"{decides} (b − a): a is better." in sentence
         return
     assert f"in brackets the {shown}" in text
-    assert row.endswith(f"a is better: recommended 95 % interval {decides}")
+    assert row.endswith(f"a is better, by the recommended 95 % interval {decides}")
     requested = interval_text(results[key].requested)
-    ends = f"{requested} ({shown}, b − a): a is better there, by the recommended 95 % interval {decides}."
+    ends = f"{requested} ({shown}, b − a): a is better, by the recommended 95 % interval {decides}."
     assert sentence.endswith(ends)

@@ -7,12 +7,20 @@ import pytest
 from demur import Plan, Settings, evaluate, report_html
 from demur.results.load import results_of
 from demur.show.console import evaluation_text
-from demur.show.selective.leaderboard import best_sentence, board_to_show, sentences
+from demur.show.statements.leaderboard import best_systems, board_to_show, leaderboard_statements
 from demur.show.table_rows import Layout
 from demur.show.tables import table_text
 from made_up import units_of
 
 PLAN = Plan(300, seed=5)
+
+
+def best_sentence(results):
+    return best_systems(results, results.leaderboard()).sentence
+
+
+def sentences(results):
+    return " ".join(statement.sentence for statement in leaderboard_statements(results, results.leaderboard()))
 
 
 SYSTEMS = {
@@ -49,22 +57,22 @@ def test_the_console_prints_it_first_and_the_baseline_view_after(three):
 
 def test_the_best_are_a_tie_set_and_not_an_order(three):
     tied = "one and <two> are tied for best of 3 systems: none of them is shown to be worse than another."
-    assert best_sentence(three, three.leaderboard()) == tied
+    assert best_sentence(three) == tied
     assert tied in evaluation_text(three)
 
 
 def test_everybody_or_nobody_is_the_best():
     same = ranked("one", "<two>", "brief", area_coverage="0.1")
-    assert best_sentence(same, same.leaderboard()).startswith("All 3 systems are tied for best")
+    assert best_sentence(same).startswith("All 3 systems are tied for best")
     none = ranked("one", "<two>", "poor", plan=Plan(0, None))
-    assert best_sentence(none, none.leaderboard()) == "No system is ranked above another: nothing was resampled."
+    assert best_sentence(none) == "No system is ranked above another: nothing was resampled."
     alone = ranked("one", "<two>", "silent", area_coverage="0.88")
-    assert best_sentence(alone, alone.leaderboard()) == "No two systems can be compared, so none is ranked."
+    assert best_sentence(alone) == "No two systems can be compared, so none is ranked."
 
 
 def test_who_drags_the_common_coverage_down_is_said_with_the_way_out():
     found = ranked("one", "<two>", "poor", "brief")
-    text = " ".join(sentences(found, found.leaderboard()))
+    text = sentences(found)
     common = found.leaderboard().coverage
     assert (
         f"C_common ({common:.1%}) is the smallest Cmax of these 4 systems: adding or leaving out a system changes every"
@@ -74,7 +82,7 @@ def test_who_drags_the_common_coverage_down_is_said_with_the_way_out():
     assert f"brief answers least and sets it; without brief the others compare up to {without:.1%}" in text
     assert "(--exclude brief). --area-coverage fixes the coverage beforehand." in text
     fixed = ranked("one", "<two>", "poor", "brief", area_coverage="0.5")
-    assert "C_common" not in " ".join(sentences(fixed, fixed.leaderboard()))
+    assert "C_common" not in sentences(fixed)
 
 
 def test_two_systems_have_their_difference_and_no_leaderboard_on_console_and_page():

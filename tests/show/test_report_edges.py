@@ -94,7 +94,7 @@ class TestEdges:
         for numbers in content["confidence_variants"].values():
             numbers.update(dict.fromkeys({"bootstrap", "bands", "risk_intervals"} & set(numbers)))
         page = Page(report_html(results_of(content)))
-        assert "none: there are no intervals" in page.text
+        assert "nothing was resampled, so there are no intervals" in page.text
         assert {low for runs in page.points for run in runs for low in run["low"].split()} == {"-"}
         assert "no interval at this point" in page.text
 

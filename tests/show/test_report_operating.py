@@ -18,13 +18,20 @@ from demur.drawing.picture import visible
 from demur.results.load import results_of
 from demur.results.parts import CurveRecord
 from demur.show.selective.decision import five_answers
-from demur.show.selective.operating import kept_points, marked, packed_points, spoken_sentence, start_of
+from demur.show.selective.operating import kept_points, marked, packed_points, points_at, start_of
 from demur.show.text import threshold_at
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from made_up import continuous
 from pages import Page
 
 NODE = shutil.which("node")
+
+
+def answers_of(results):
+    """The five questions with their answers as they stand on the page."""
+    return {
+        question: " ".join(statement.sentence for statement in answer) for question, answer in five_answers(results)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -213,9 +220,9 @@ class TestRules:
 class TestFiveQuestions:
     def test_each_is_answered_of_one_system(self, study):
         _, results = study
-        answers = dict(five_answers(results))
+        answers = answers_of(results)
         accepted = results.selective.systems[0].answered
-        assert answers["How many cases?"].startswith(f"Without a threshold one answers {accepted} of 600 items (")
+        assert answers["How many cases?"].startswith(f"one answers {accepted} of 600 items (")
         assert re.fullmatch(r"The share of wrong answers among all answers is \S+% for one\.", answers["How wrong?"])
         assert re.fullmatch(
             r"The 95 % interval of that risk is \S+% to \S+% for one, from 150 clusters\.", answers["How sure?"]
@@ -224,22 +231,22 @@ class TestFiveQuestions:
         assert answers["For whom is it worse?"].startswith("No groups were given (--group). ")
 
     def test_each_is_answered_of_two_systems_and_stands_on_the_page_before_anything_else(self, paired, paired_page):
-        answers = dict(five_answers(paired))
+        answers = answers_of(paired)
         before = paired_page.text.partition("Paired differences on")[0]
         assert all(answer in before for answer in answers.values())
         assert "zero_shot answers" in answers["How many cases?"]
-        assert "They answer different items" in answers["How wrong?"]
+        assert "which are about different items" in answers["How wrong?"]
         assert "By item" in answers["For whom is it worse?"] or "No two items" in answers["For whom is it worse?"]
 
     def test_of_nothing_answered_nothing_is_claimed(self):
-        answers = dict(five_answers(silent(False)))
+        answers = answers_of(silent(False))
         assert answers["How wrong?"] == "Nothing is answered, so nothing can be wrong."
         assert "not known" in answers["How sure?"]
 
     def test_without_resamples_nobody_knows_how_sure(self, study):
         items, _ = study
         results = evaluate({"one": items}, settings=Settings(loss="zero_one", confidence="sure"), plan=Plan(0, None))
-        assert "the uncertainty is not known" in dict(five_answers(results))["How sure?"]
+        assert "so there are no intervals" in answers_of(results)["How sure?"]
 
 
 class TestStart:
@@ -248,7 +255,7 @@ class TestStart:
     def test_it_starts_at_half_of_the_items_or_as_far_as_all_go(self, one):
         start = start_of(one, None)
         assert (start.way, start.shown, start.points[0]) == ("coverage", "45.8%", [2])
-        sentence = spoken_sentence(one, start, 0)
+        sentence = points_at(one, start, 0).sentence
         assert sentence.startswith(
             "For a coverage of at least 45.8%: zero_shot answers 11 of 24 items (45.8%), with a mean loss of 0.182 ("
         )

@@ -70,7 +70,7 @@ class TestNumbers:
         change = {"value": 0.5, "recommended": Interval("t_interval", 0.25, 0.75), "above": 0.9, "below": 0.1}
         worse = Key("reranked", "false_evidence_rate", minus=AGAINST)
         text = page_text(with_rows(retrieval(), {replace(NDCG, minus=AGAINST): change, worse: change}))
-        assert "nDCG@10 0.5 [0.25, 0.75] 10.0% 90.0% reranked is better" in text
+        assert "nDCG@10 0.5 [0.25, 0.75] 10.0% 90.0% reranked looks better, but too few posts" in text
         assert "false evidence rate 0.5 [0.25, 0.75] 90.0% 10.0% retriever is better" in text
 
     def test_a_number_that_is_no_better_either_way_is_listed_and_favours_nobody(self):
@@ -149,7 +149,7 @@ class TestNumbers:
         bare = {name: values for name, values in made().items() if name != "fold"}
         page = Page(report_html(compared({"only": bare})))
         assert not {"differences", "folds", "choose"} & set(page.values("id"))
-        assert "none: there are no intervals" in page.text
+        assert "nothing was resampled, so there are no intervals" in page.text
 
     @pytest.mark.slow
     def test_the_usual_results_make_a_page_under_300_kilobytes(self, tmp_path):

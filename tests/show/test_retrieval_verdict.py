@@ -8,9 +8,10 @@ from demur.inference.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.show.html import report_html
 from demur.show.retrieval.console import retrieval_text
-from demur.show.retrieval.overview import verdict
+from demur.show.statements.retrieval import retrieval_verdict
 from pages import Page
 from retrievals import with_rows
+from said import said
 
 FIRST, SECOND, MISSED, EMPTY = ["a", "b"], ["b", "a"], ["b", "c"], []
 HALF = [set(), {"a"}] * 20
@@ -26,6 +27,10 @@ def made(resamples=200, gold=None, depths=(10,), prob=None, **lists):
     return evaluate_retrieval(systems, settings=RetrievalSettings(depths=depths), plan=plan)
 
 
+def verdict(results):
+    return said(retrieval_verdict(results))
+
+
 def mixed(good, bad, count=40):
     """Lists that are `bad` for one post in four and `good` for the others: there is something to resample."""
     return [bad if post % 4 == 0 else good for post in range(count)]
@@ -34,9 +39,9 @@ def mixed(good, bad, count=40):
 def test_a_clear_difference_names_the_better_system_on_either_side():
     found = verdict(made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND)))
     assert found.headline == "new ranks the evidence better than old."
-    assert found.sentences[0] == "Of 40 queries 40 (100.0%) have evidence to find."
-    assert found.sentences[1].startswith("Where there is evidence old reaches an nDCG@10 of 0.4732 [")
-    assert found.sentences[1].endswith("]: new is better.")
+    assert found.sentences[0] == "40 queries: 40 (100.0%) have evidence to find."
+    assert found.sentences[1].startswith("old reaches an nDCG@10 of 0.4732 [")
+    assert found.sentences[2].endswith("]: new is better.")
     swapped = verdict(made(new=mixed(FIRST, SECOND), old=mixed(SECOND, MISSED)))
     assert swapped.headline == "new ranks the evidence better than old."
 
@@ -45,7 +50,7 @@ def test_no_difference_names_neither():
     noise = [FIRST if post % 2 else SECOND for post in range(40)]
     found = verdict(made(one=noise, other=noise[1:] + noise[:1]))
     assert found.headline == "Neither system is shown to rank the evidence better."
-    assert found.sentences[1].endswith("; the interval includes 0, so neither is shown to be better.")
+    assert found.sentences[2].endswith("]: undecided, as the 95 % interval includes 0.")
 
 
 def test_the_same_lists_twice_have_no_interval_and_no_winner():
@@ -69,7 +74,7 @@ def test_too_few_posts_that_differ_take_the_strength_out_of_it_too():
     some = [FIRST if post % 4 == 0 else SECOND for post in range(40)]
     found = verdict(made(old=[SECOND] * 10 + some, new=[FIRST] * 10 + some))
     assert found.headline == "new looks better at ranking the evidence, but too few posts differ."
-    assert found.sentences[1].endswith("]: new looks better, but too few posts differ.")
+    assert found.sentences[2].endswith("]: new looks better, but too few posts differ.")
 
 
 def test_the_console_does_not_call_better_what_too_few_posts_stand_behind():
@@ -93,7 +98,7 @@ def test_a_verdict_on_a_metric_without_letters_has_its_article():
 def test_nothing_is_decided_without_posts_and_draws(resamples, posts, reason):
     found = verdict(made(resamples, old=mixed(SECOND, MISSED, posts), new=mixed(FIRST, SECOND, posts)))
     assert found.headline == f"No conclusion: {reason}."
-    assert found.sentences[1].endswith(f"({reason}).")
+    assert found.sentences[2].endswith(f": {reason}.")
 
 
 def test_nothing_returned_is_said_and_ranks_nothing():
@@ -109,7 +114,7 @@ def test_nothing_returned_is_said_and_ranks_nothing():
 def test_without_gold_there_is_nothing_to_find():
     found = verdict(made(gold=[set()] * 40, old=[SECOND] * 40, new=[FIRST] * 40))
     assert found.headline == "No query has gold: there is nothing to find, and no ranking to judge."
-    assert found.sentences == ("Of 40 queries 0 (0.0%) have evidence to find.",)
+    assert found.sentences == ("40 queries: 0 (0.0%) have evidence to find.",)
 
 
 def test_one_class_only_has_nothing_to_detect():
@@ -149,7 +154,9 @@ def test_the_console_and_the_page_say_the_same():
     results = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND))
     conclusion = verdict(results)
     lines = retrieval_text(results).splitlines()
-    assert lines[lines.index(conclusion.headline) :][1 : 1 + len(conclusion.sentences)] == [*conclusion.sentences]
+    population, *others = conclusion.sentences
+    assert lines[lines.index(conclusion.headline) :][1 : 1 + len(others)] == others
+    assert population.removesuffix(".") in lines
     page = Page(report_html(results)).text
     for sentence in (conclusion.headline, *conclusion.sentences, *conclusion.warnings):
         assert sentence in page

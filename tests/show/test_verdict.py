@@ -1,15 +1,16 @@
 """What is said of results in words: the same on the console and on the page, and right where it matters."""
 
 import pytest
-from demur.show.verdict import Decision, decide
 
 from artifacts import difference, evaluated
 from demur.results.table import system_names
 from demur.show.console import evaluation_text
 from demur.show.html import report_html
 from demur.show.names import systems_of
-from demur.show.selective.overview import verdict
+from demur.show.statements.decisions import Decision, Doubt, Incomparable, decide
+from demur.show.statements.verdict import verdict
 from runs import failure, participant
+from said import said as in_words
 
 EVERY_ITEM = participant(1)["predicted_items"]
 
@@ -20,7 +21,7 @@ def said():
 
     def of(*people, resamples=200, **settings):
         made = evaluated(*people, resamples=resamples, **settings)
-        return made, verdict(made)
+        return made, in_words(verdict(made))
 
     return of
 
@@ -61,8 +62,8 @@ def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     assert found.headline == "Neither run is shown to be better."
     assert f"[{delta.requested.low:.3g}, {delta.requested.high:.3g}]" in found.sentences[-1]
     decides = f"the recommended 95 % interval [{delta.recommended.low:.3g}, {delta.recommended.high:.3g}] includes 0"
-    assert f"(10 % interval, 1.json − 0.json); {decides}" in found.sentences[-1]
-    assert f"undecided: {decides}\n" in evaluation_text(made)
+    assert f"(10 % interval, 1.json − 0.json): undecided, as {decides}" in found.sentences[-1]
+    assert f"undecided, as {decides}\n" in evaluation_text(made)
 
 
 def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_another(said):
@@ -92,14 +93,15 @@ def test_no_difference_names_neither(said):
     _, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0}))
     assert found.headline == "Neither run is shown to be better."
     assert found.sentences[-1].endswith(
-        "differs by 0 [0, 0] (1.json − 0.json); the 95 % interval includes 0, so neither is shown to be better."
+        "differs by 0 [0, 0] (1.json − 0.json): undecided, as the 95 % interval includes 0."
     )
 
 
 def test_different_coverages_forbid_the_raw_errors_and_the_full_areas(said):
     _, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0, "Moving": None, "Failure": None}))
-    assert found.sentences[0].startswith("0.json answers 100.0% of the items and 1.json 75.0%, so their raw errors")
-    assert "Neither those errors nor the full areas may be compared." in found.sentences
+    shares = "0.json answers 320 of 320 items (100.0%) and 1.json 240 (75.0%), so their raw errors"
+    assert found.sentences[0].startswith(shares)
+    assert "neither these nor the full areas may be compared" in found.sentences[0]
     assert found.sentences[-1].startswith("Up to the coverage both reach (75.0%) the AUGRC")
 
 
@@ -137,7 +139,7 @@ def test_a_side_that_failed_often_is_told(said, failed, often):
     """More than one in ten of forty."""
     right = [failure(who) if who < failed else participant(who) for who in range(40)]
     _, found = said(people(40), right)
-    counts = f"0.json failed on 0 and 1.json failed on {failed} of 40 participants"
+    counts = f"0.json failed on 0 and 1.json on {failed} of 40 participants"
     expected = f"{counts}: they are excluded from all results, and may be the harder ones."
     assert found.failures == ((expected,) if often else ())
 
@@ -150,7 +152,7 @@ def test_without_resamples_nothing_is_concluded(said):
 def test_one_run_says_what_declining_more_would_give(said):
     """Sleep, third of eight by confidence from below, is wrong by 2 of 3: 2/24 over all, nothing above it."""
     _, found = said(people(40, {"Sleep": 0}))
-    assert found.headline == "few_shot answers 100.0% of the items."
+    assert found.headline == "few_shot answers 320 of 320 items (100.0%)."
     assert found.sentences[0] == "The mean loss of its answers is 0.083 (abs(pred - gt) / 3)."
     assert found.sentences[1].startswith(
         "On the half it is most confident about, by llm, the error is 0.000: lower than"
@@ -170,7 +172,7 @@ def test_the_winner_is_the_same_whichever_is_the_baseline(baseline, sign):
     made = evaluated(people(40), people(40, {"Sleep": 0}), baseline=baseline)
     [row] = [row for row in made.where(quantity="augrc@C_common") if row.key.minus]
     assert sign * row.recommended.low > 0
-    assert decide(made, row.key) == Decision("0.json", doubt="too few participants hold an error")
+    assert decide(made, row.key) == Decision("0.json", doubt=Doubt("participant", "hold an error"))
 
 
 def test_a_side_without_a_loss_in_range_is_doubted_as_one_with_few(said):
@@ -181,7 +183,7 @@ def test_a_side_without_a_loss_in_range_is_doubted_as_one_with_few(said):
     least = min(last, key=lambda item: last[item]["llm_evidence_count"])
     right = [participant(who, {least: wrong[least]} if who % 4 else {}) for who in range(40)]
     made, found = said(left, right, area_coverage="0.2")
-    assert decide(made, difference(made, "augrc@0.2").key).doubt == "too few participants hold an error"
+    assert decide(made, difference(made, "augrc@0.2").key).doubt == Doubt("participant", "hold an error")
     assert found.headline.endswith("but too few participants hold an error.")
 
 
@@ -189,13 +191,13 @@ def test_what_never_favours_a_side_names_no_winner(said):
     made, _ = said(people(40), people(40, {"Sleep": 0, "Moving": None}))
     assert difference(made, "cmax").recommended.high < 0
     assert decide(made, difference(made, "cmax").key) == Decision()
-    assert decide(made, difference(made, "augrc").key) == Decision(None, "not comparable: Cmax differs")
+    assert decide(made, difference(made, "augrc").key) == Decision(incomparable=Incomparable("cmax"))
     assert decide(made, difference(made, "eaugrc").key).reason == "not comparable: Cmax differs"
 
 
 def test_few_resamples_decide_nothing(said):
     made, _ = said(people(40), people(40, {"Sleep": 0}), resamples=99)
-    assert decide(made, difference(made, "augrc").key) == Decision(None, "too few resamples to decide")
+    assert decide(made, difference(made, "augrc").key) == Decision(obstacle="too few resamples to decide")
 
 
 def test_of_several_systems_each_is_set_against_the_baseline(said):
@@ -206,5 +208,5 @@ def test_of_several_systems_each_is_set_against_the_baseline(said):
         against
         == "AUGRC against 0.json (lower is better): lower: 1.json (too few participants hold an error); higher: 2.json."
     )
-    assert [sentence.count("better there") for sentence in others] == [1, 1]
-    assert [sentence.count("looks better there") for sentence in others] == [1, 0], "one has no error at all"
+    assert [sentence.count("s better") for sentence in others] == [1, 1]
+    assert [sentence.count("looks better") for sentence in others] == [1, 0], "one has no error at all"

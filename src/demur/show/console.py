@@ -136,7 +136,7 @@ def _population(results: Results) -> Iterator[str]:
     """Who was counted and how the numbers were made; failures are left to the verdict where it says them."""
     study = results.selective
     for system, source in zip(systems_of(results), population.sources(results), strict=True):
-        yield source.line if system.label == system.name else f"{system.label}: {source.line}"
+        yield source.line if system.label == system.name else f"{system.label}: {system.name}, {source.words}"
     yield population.population(results).words
     failures, left_out = population.failures(results), population.not_in_all(results)
     if len(results.systems) > 1 and failures.any and not failures.often:
@@ -148,9 +148,8 @@ def _population(results: Results) -> Iterator[str]:
     if (repeats := population.repeats(study)) is not None:
         yield repeats.words
     yield methods.loss_used(results).line
-    yield methods.resampling(results).line
-    if study.requested:
-        yield methods.intervals(results).line
+    shown_interval = f"; {methods.intervals(results).words}" if study.requested else ""
+    yield f"{methods.resampling(results).line}{shown_interval}"
 
 
 def _heading(results: Results, confidence: str, points: str) -> Line:

@@ -34,9 +34,9 @@ def retrieval_text(results: Results, *, verbose: bool = False) -> ConsoleText:
     study = results.retrieval
     lines = [f"file: {shown(file.path)}" for file in study.inputs]
     lines.append(queries(study).words)
-    facts = (graded_judgments(study), reference_ranges(study), methods.resampling(results))
-    lines += [fact.line for fact in facts if fact is not None]
-    lines += [methods.intervals(results).line] if study.bootstrap else []
+    lines += [fact.line for fact in (graded_judgments(study), reference_ranges(study)) if fact is not None]
+    shown_interval = f"; {methods.intervals(results).words}" if study.bootstrap else ""
+    lines.append(f"{methods.resampling(results).line}{shown_interval}")
     if verbose:
         for system in study.systems:
             lines += ["", *_system(results, system)]
