@@ -188,6 +188,15 @@ def _check_loss(value: str) -> None:
             raise UserError(f"signature: loss {literal(value)}, expected {', '.join([*losses, GIVEN])} or {OF_SCORES}")
 
 
+def resampled(resamples: int | str, what: str, seed: int | str) -> str:
+    """How often what was resampled, in words.
+
+    >>> resampled(200, "posts", 7), resampled(0, "posts", 7)
+    ('200 bootstrap resamples of posts, seed 7', 'nothing was resampled')
+    """
+    return f"{resamples} bootstrap resamples of {what}, seed {seed}" if resamples else "nothing was resampled"
+
+
 def meaning(key: str, value: str) -> str:
     """A value of a key in words.
 
@@ -203,9 +212,7 @@ def meaning(key: str, value: str) -> str:
         return "1 − the score that the data give" if value == OF_SCORES else "the loss that the data give"
     if key == "boot":
         drawn = _BOOT.fullmatch(value)
-        if drawn is None or value == NONE:
-            return "nothing was resampled"
-        return f"{drawn[2]} bootstrap resamples of {drawn[1]}s, seed {drawn[3]}"
+        return resampled(0, "", 0) if drawn is None or value == NONE else resampled(drawn[2], f"{drawn[1]}s", drawn[3])
     return _NO_NAMES.get((key, value)) or _NAMES[key].format(shown(value))
 
 

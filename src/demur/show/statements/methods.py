@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from demur.drawing.labels import isolated
 from demur.errors import harmless, shown
+from demur.quantities.conventions.signature import resampled
 from demur.results.study import SIGNATURE, SelectiveStudy
 from demur.show.statements.statement import Fact
 from demur.show.text import level_of
@@ -51,10 +52,9 @@ class Resampling(Fact):
     @property
     def words(self) -> str:
         """The resamples with their seed."""
-        if not self.resamples:
-            return "nothing was resampled, so there are no intervals"
         strata = "" if self.within is None else f" within {isolated(self.within)}"
-        return f"{self.resamples} bootstrap resamples of {self.noun}s{strata}, seed {self.seed}"
+        drawn = resampled(self.resamples, f"{self.noun}s{strata}", self.seed)
+        return drawn if self.resamples else f"{drawn}, so there are no intervals"
 
 
 def resampling(results: Results) -> Resampling:
