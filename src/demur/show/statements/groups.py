@@ -57,7 +57,7 @@ class SharedThreshold(Statement):
     def words(self) -> str:
         """The threshold and the numbers."""
         numbers = ", ".join(f"{stem} {four(row.value)}" for stem, row in self.overall.items())
-        return f"at the threshold {self.threshold:.6g}, with simultaneous 95 % intervals; of all {numbers}"
+        return f"at the threshold {self.threshold:.6g}, with simultaneous 95 % intervals; of all items {numbers}"
 
 
 @dataclass(frozen=True, slots=True)
