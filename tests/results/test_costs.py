@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from demur import Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
-from demur.audit.loops import number
 from demur.audit.own import audited_runs
 from demur.inference.draws import folds
 from demur.show.console import evaluation_text
 from demur.show.cost_rows import HEADINGS, cost_row
 from demur.show.html import report_html
 from demur.show.names import systems_of
+from reference import number
 
 PRICES = ("0.1", "1/3", "0.5")
 PLAN = Plan(200, seed=7)
