@@ -14,9 +14,9 @@ from timing import Ratio, against, by_turns
 from demur import Scores, apply, choose, grade_units, risk_coverage
 from demur.confidences.fitting import calibrate
 from demur.confidences.serving import chosen
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.facts.items import Items
 from demur.quantities import default_measures
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 UNITS = 1_000_000
 PEOPLE = 10_000

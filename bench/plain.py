@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from demur import ItemPrediction
-from demur.simulate.runs import Run
+from demur.extensions.lab.runs import Run
 
 GRID = [f"0.{tenth}" for tenth in range(1, 10)]
 BUNDLE = ["cmax", "aurc", "augrc", "aurc@0.5", "augrc@0.5", *(f"risk@{c}" for c in GRID)]  # fourteen numbers

@@ -18,10 +18,10 @@ import httpx
 from pydantic_core import from_json
 from timing import Ratio, against, spent
 
+from demur.extensions.produce.config import checked_settings
+from demur.extensions.produce.inputs import read_inputs_of
+from demur.extensions.produce.producing import ProduceOptions, Production
 from demur.facts.instruments import PHQ8
-from demur.produce.config import checked_settings
-from demur.produce.inputs import read_inputs_of
-from demur.produce.producing import ProduceOptions, Production
 
 PEOPLE, SAMPLES, REFERENCES = 200, 5, 200
 ITEM = {"evidence": "i wake up at night", "reason": "said so, and often", "score": 2, "confidence": 4}

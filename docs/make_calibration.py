@@ -9,8 +9,8 @@ from pathlib import Path
 
 from demur import Curve, Items, Measure, calibrate, grade, reliability
 from demur.confidences.calibration import Calibration
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.inference.reliabilities import reliability_picture
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 PAGE = Path(__file__).with_name("calibration.md")
 FIGURE = Path(__file__).with_name("reliability.svg")
@@ -30,7 +30,7 @@ Python, by name:
 
 ```python
 >>> from demur import confidence, served
->>> from demur.simulate.runs import ZERO_SHOT, make_people, run_system
+>>> from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 >>> items = run_system(make_people(40, seed=1), ZERO_SHOT, seed=1).items()          # or read_run("run.json")
 >>> confidence(items, "secondary:token_msp+verbalized:average").values[items.answered][:3].round(3)
 array([0.636, 0.25 , 0.741])

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demur import __version__
-from demur.simulate.designs import DESIGNS
-from demur.simulate.study import FAMILY, Tally, coverage, monte_carlo_error
+from demur.extensions.lab.designs import DESIGNS
+from demur.extensions.lab.study import FAMILY, Tally, coverage, monte_carlo_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ Cells = dict[Cell, list[Tally]]
 INTRODUCTION = """\
 # Do the intervals cover?
 
-A 95 % interval should contain the true value in 95 of 100 studies. These studies are simulated: each design (`demur.simulate.designs`) makes
+A 95 % interval should contain the true value in 95 of 100 studies. These studies are simulated: each design (`demur.extensions.lab.designs`) makes
 data sets of one kind, whose true numbers are those of a population of 100,000 participants (phq8: 30,000), or 0 where a design compares two
 systems of one kind. Version {version}, {datasets:,} data sets per cell, {resamples:,} resamples each, seed {seed}. `make coverage` writes this page
 anew. To ask it about data of your own size, or like your own:

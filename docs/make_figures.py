@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demur import Curve, Plan, estimate
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

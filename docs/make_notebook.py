@@ -22,7 +22,7 @@ with data of your own, go straight to `evaluate`: it takes paths and data frames
     """\
 from demur import Plan, estimate, evaluate, grade, reliability, risk_coverage
 from demur.show.tables import table_text
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 people = make_people(41, seed=0)
 zero_shot = run_system(people, ZERO_SHOT, seed=0).items()

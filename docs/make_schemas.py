@@ -12,7 +12,7 @@ from run_schema import run_schema
 
 import demur
 from demur.confidences.calibration import Calibration
-from demur.decide.rule import Rule
+from demur.extensions.decide.rule import Rule
 from demur.files.strict_reading import schema_of
 from demur.files.write import json_text
 from demur.results import json_table, json_v1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from demur.simulate.demo import demonstrate
+from demur.extensions.lab.demo import demonstrate
 
 FOLDER = Path(__file__).parent
 # What is photographed: width and height of the window, the colours or the medium, and where it is scrolled to.

@@ -94,6 +94,6 @@ def paired_page(paired):
 @pytest.fixture(scope="session")
 def demo_results(tmp_path_factory):
     """The results of `demur demo`."""
-    from demur.simulate.demo import demonstrate
+    from demur.extensions.lab.demo import demonstrate
 
     return demonstrate(tmp_path_factory.mktemp("demo")).results

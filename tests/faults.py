@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from demur.produce.scripted import HttpAnswer, ScriptedEndpoint, completion, plain_entry, refused
-from demur.produce.scripted_answers import Drawn, answer
+from demur.extensions.produce.scripted import HttpAnswer, ScriptedEndpoint, completion, plain_entry, refused
+from demur.extensions.produce.scripted_answers import Drawn, answer
 
 CHAT, EMBEDDINGS = "/v1/chat/completions", "/v1/embeddings"
 STEPS = {"/v1/models": "models", EMBEDDINGS: "embed"}

@@ -6,12 +6,12 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
+from demur.extensions.lab.interviews import simulated_interviews
+from demur.extensions.produce.config import load_settings
+from demur.extensions.produce.inputs import read_inputs_of
+from demur.extensions.produce.producing import ProduceOptions, Production
+from demur.extensions.produce.scripted_answers import Script
 from demur.facts.instruments import INSTRUMENTS, Instrument
-from demur.produce.config import load_settings
-from demur.produce.inputs import read_inputs_of
-from demur.produce.producing import ProduceOptions, Production
-from demur.produce.scripted_answers import Script
-from demur.simulate.interviews import simulated_interviews
 from faults import FaultyEndpoint
 
 

@@ -3,8 +3,8 @@
 import json
 
 from demur import Curve, Scores, confidence, grade
-from demur.audit.figures import Printed
-from demur.audit.reported.runs import audited_runs
+from demur.extensions.audit.figures import Printed
+from demur.extensions.audit.reported.runs import audited_runs
 from demur.files.strict_json import loads
 
 MODES = ("zero_shot", "few_shot")

@@ -9,10 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from demur.audit.retrieval_figures import detection
-from demur.audit.retrieval_figures.numbers import Number, mean
-from demur.audit.retrieval_figures.rows import QueryRow, query_row
-from demur.audit.retrieval_figures.selection import Shown
+from demur.extensions.audit.retrieval_figures import detection
+from demur.extensions.audit.retrieval_figures.numbers import Number, mean
+from demur.extensions.audit.retrieval_figures.rows import QueryRow, query_row
+from demur.extensions.audit.retrieval_figures.selection import Shown
 from demur.facts.groups import grouping_of
 from demur.facts.items import Items
 from demur.facts.rankings import Query

@@ -45,7 +45,7 @@ The names, by what they are for:
     closed forms        aurc_optimal_zero_one, augrc_optimal_zero_one
     what can go wrong   UserError
 
-Metrics of rankings are in `demur.retrieval`, made-up runs in `demur.simulate`.
+Metrics of rankings are in `demur.retrieval`, made-up runs in `demur.extensions.lab`.
 """
 
 # The public names are listed once, in the stub beside this file. A module is imported when one of its names is first
@@ -82,12 +82,25 @@ def __getattr__(name: str) -> object:
         return sorted(known)
     from importlib import import_module  # noqa: PLC0415
 
-    if name in ("retrieval", "selective_prediction", "simulate"):
+    if name in ("retrieval", "selective_prediction"):
         return import_module(f"demur.{name}")
     if name not in known:
         raise AttributeError(_no_such(name, known))
-    globals()[name] = value = getattr(import_module(known[name]), name)
+    try:
+        home = import_module(known[name])
+    except ModuleNotFoundError as error:
+        extension = _extension_of(known[name])
+        if extension is None or error.name != f"demur.extensions.{extension}":
+            raise
+        message = f"demur.{name} needs the extension {extension}, which is not installed"
+        raise AttributeError(message) from None
+    globals()[name] = value = getattr(home, name)
     return value
+
+
+def _extension_of(module: str) -> str | None:
+    _, *parts = module.split(".")
+    return parts[1] if parts[0] == "extensions" else None
 
 
 def _no_such(name: str, known: dict[str, str]) -> str:

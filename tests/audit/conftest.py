@@ -2,8 +2,8 @@
 
 import pytest
 
-from demur.audit.reported.reading import queries_to_audit, runs_to_audit
-from demur.simulate.runs import simulated_run
+from demur.extensions.audit.reported.reading import queries_to_audit, runs_to_audit
+from demur.extensions.lab.runs import simulated_run
 from pipeline import as_csv
 from reported_queries import QUERIES
 from runs import written

@@ -3,10 +3,10 @@
 import pytest
 
 from demur import UserError
-from demur.audit.figures import CUT_OFF, Expected, Explanation, Printed, finding, flattened
-from demur.audit.reported.conventions import is_of_queries
-from demur.audit.reported.names import SCORES, SELECTIVE, quantity_named, split_affixes
-from demur.audit.retrieval_figures import FIGURES
+from demur.extensions.audit.figures import CUT_OFF, Expected, Explanation, Printed, finding, flattened
+from demur.extensions.audit.reported.conventions import is_of_queries
+from demur.extensions.audit.reported.names import SCORES, SELECTIVE, quantity_named, split_affixes
+from demur.extensions.audit.retrieval_figures import FIGURES
 from demur.files.strict_json import loads
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from cases import graded_of, random_units
-from demur.audit.reported.curves import CURVES, of_curve
-from demur.audit.reported.names import SELECTIVE, ReportedQuantity
+from demur.extensions.audit.reported.curves import CURVES, of_curve
+from demur.extensions.audit.reported.names import SELECTIVE, ReportedQuantity
 from reference import LOOPS
 from reference.selective import PlainCurve, Unit
 

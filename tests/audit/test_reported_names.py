@@ -3,8 +3,8 @@
 import statistics
 
 import pipeline
-from demur.audit.figures import Printed, flattened
-from demur.audit.reported.queries import audited_retrieval
+from demur.extensions.audit.figures import Printed, flattened
+from demur.extensions.audit.reported.queries import audited_retrieval
 from demur.facts.rankings import Query
 from reported_queries import parsed
 

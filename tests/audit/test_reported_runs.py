@@ -5,9 +5,9 @@ import json
 import pytest
 
 from demur import Instrument, UserError, confidence
-from demur.audit.figures import NO_CAUSE, Printed
-from demur.audit.reported.reading import runs_to_audit
-from demur.audit.reported.runs import audited_runs
+from demur.extensions.audit.figures import NO_CAUSE, Printed
+from demur.extensions.audit.reported.reading import runs_to_audit
+from demur.extensions.audit.reported.runs import audited_runs
 from demur.files.strict_json import loads
 from demur.read import read_table
 from reported_runs import MODES, audited, scores, verdicts

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import pipeline
-from demur.audit.figures import Printed
-from demur.audit.reported.queries import audited_retrieval
-from demur.audit.reported.reading import runs_to_audit
-from demur.audit.reported.runs import audited_runs
+from demur.extensions.audit.figures import Printed
+from demur.extensions.audit.reported.queries import audited_retrieval
+from demur.extensions.audit.reported.reading import runs_to_audit
+from demur.extensions.audit.reported.runs import audited_runs
 from demur.facts.rankings import Query
 from demur.files.strict_json import loads
 from pipeline import by, labels, ranking

@@ -6,7 +6,7 @@ import pytest
 
 import pipeline
 from demur import UserError
-from demur.audit.reported.queries import audited_retrieval
+from demur.extensions.audit.reported.queries import audited_retrieval
 from pipeline import mean_of, ranking, with_gold
 from reported_queries import QUERIES, audited, differing, only, parsed, read_back
 

@@ -10,8 +10,8 @@ from cases import graded_of, random_units
 from commands import ROOT, demur
 from conventions import FD_SHIFTS_ABSTENTIONS, LM_POLYGRAPH, SORTED, TABLES, TORCH_PLOT, rows_of
 from demur import Key, evaluate, read_run
-from demur.audit.reported.names import ReportedQuantity
-from demur.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
+from demur.extensions.audit.reported.names import ReportedQuantity
+from demur.extensions.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
 from demur.inference.resample import Plan
 from demur.results.settings import Settings
 from reference.conventions import ALSO_REPORTED, TOOLS, number, with_abstentions

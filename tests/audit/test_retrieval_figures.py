@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from demur.audit.reported.conventions import column_of, conventions_of
-from demur.audit.reported.names import quantity_named
-from demur.audit.retrieval_figures.detection import threshold_at_fpr, tpr_at_fpr
-from demur.audit.retrieval_figures.rows import query_row
+from demur.extensions.audit.reported.conventions import column_of, conventions_of
+from demur.extensions.audit.reported.names import quantity_named
+from demur.extensions.audit.retrieval_figures.detection import threshold_at_fpr, tpr_at_fpr
+from demur.extensions.audit.retrieval_figures.rows import query_row
 from demur.facts.rankings import Query
 
 

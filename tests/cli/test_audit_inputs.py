@@ -7,7 +7,7 @@ import random
 import pytest
 
 from commands import demur
-from demur.simulate.runs import simulated_run
+from demur.extensions.lab.runs import simulated_run
 from runs import written
 
 MODES = ("zero_shot", "few_shot")

@@ -8,8 +8,8 @@ import pytest
 
 from commands import demur, real_demur, script
 from demur import load, load_calibration, read_run, served
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.show.console import calibration_text, variants_text
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from commands import demur, script
 from demur import load
+from demur.extensions.lab.runs import simulated_run
 from demur.read import run_json
-from demur.simulate.runs import simulated_run
 from runs import experiment, failure, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")

@@ -19,8 +19,8 @@ from commands import demur
 from damage import damage, damaged, damaged_bytes
 from demur import load
 from demur.confidences.calibration import load_calibration
-from demur.simulate.queries import simulated_queries
-from demur.simulate.runs import simulated_run
+from demur.extensions.lab.queries import simulated_queries
+from demur.extensions.lab.runs import simulated_run
 from runs import experiment, participant, run, written
 
 pytestmark = [pytest.mark.slow, pytest.mark.fuzz]

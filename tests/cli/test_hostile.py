@@ -11,8 +11,8 @@ import pytest
 from commands import demur, real_demur
 from damage import damaged
 from demur import load
+from demur.extensions.lab.runs import simulated_run
 from demur.show.console import evaluation_text
-from demur.simulate.runs import simulated_run
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")

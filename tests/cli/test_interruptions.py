@@ -14,7 +14,7 @@ import pytest
 
 from commands import DEMUR, demur, real_demur
 from demur import load
-from demur.simulate.runs import simulated_run
+from demur.extensions.lab.runs import simulated_run
 from runs import written
 
 CALL = ("evaluate", "--seed", "1", "--bootstrap-resamples", "20", "--input", "run.json", "--mode", "few_shot")
@@ -221,7 +221,7 @@ def test_memory_that_runs_out_is_one_line_that_says_what_to_do(tmp_path, monkeyp
     def exhausted(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("demur.simulate.demo.demonstrate", exhausted)
+    monkeypatch.setattr("demur.extensions.lab.demo.demonstrate", exhausted)
     done = demur(tmp_path, "demo")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (

@@ -9,9 +9,9 @@ import pytest
 from commands import demur, on_a_terminal, real_demur
 from demur import load
 from demur.confidences.calibration import load_calibration
+from demur.extensions.lab.queries import simulated_queries
+from demur.extensions.lab.runs import simulated_run
 from demur.facts.instruments import PHQ8
-from demur.simulate.queries import simulated_queries
-from demur.simulate.runs import simulated_run
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "8", "--quiet")

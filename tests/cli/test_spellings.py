@@ -9,8 +9,8 @@ import typer
 from commands import COMMAND, demur
 from demur import Minus, load
 from demur.cli import present_spelling
-from demur.cli.study import SCHEMAS
-from demur.simulate.runs import simulated_run
+from demur.extensions.lab.commands import SCHEMAS
+from demur.extensions.lab.runs import simulated_run
 from golden_runs import GOLDEN
 from runs import written
 

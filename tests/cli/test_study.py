@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from commands import demur as in_process
+from demur.extensions.lab import designs
+from demur.extensions.lab.runs import simulated_run
 from demur.files.write import json_text
-from demur.simulate import designs
-from demur.simulate.runs import simulated_run
 
 QUICK = ("--datasets", "2", "--resamples", "20", "--seed", "1")
 
@@ -20,7 +20,7 @@ def small_population(monkeypatch):
         monkeypatch.setitem(designs.DESIGNS, name, replace(design, at_large=500))
     usual = designs.phq8
     monkeypatch.setattr(designs, "phq8", lambda **given: replace(usual(**given), at_large=500))
-    monkeypatch.setattr("demur.simulate.imitation._UNITS_AT_LARGE", 4_000)
+    monkeypatch.setattr("demur.extensions.lab.imitation._UNITS_AT_LARGE", 4_000)
 
 
 def test_a_study_of_the_usual_design_says_what_it_did(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 from demur import UserError, calibrate, confidence, grade, reliability
 from demur.confidences.serving import chosen, served
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from runs import items_of
 
 V = "verbalized_confidence"

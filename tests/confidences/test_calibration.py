@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from demur import UserError, calibrate, load_calibration
 from demur.confidences.calibration import Calibration, calibration_of
 from demur.confidences.calibrators import CALIBRATORS, IsotonicCalibrator
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.files.strict_reading import schema_of
 from demur.files.write import json_text
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 ITEMS = run_system(make_people(30, seed=1), ZERO_SHOT, seed=1).items()
 CHOICES = {

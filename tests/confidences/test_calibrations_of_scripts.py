@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from commands import demur
 from demur import Plan, Settings, UserError, confidence, evaluate, load_calibration, reliability
 from demur.confidences.calibration import Calibration, calibration_of
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.results.load import load_any
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 V, SIMILAR = "verbalized_confidence", "retrieval_similarity_mean"
 ITEMS = run_system(make_people(20, seed=1), ZERO_SHOT, seed=1).items()

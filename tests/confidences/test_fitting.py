@@ -24,8 +24,8 @@ from demur import (
 )
 from demur.confidences.calibrators import LogisticCalibrator
 from demur.confidences.fitting import fold_of
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.quantities.calibration import compute_binary_nll, compute_ece
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from runs import experiment, items_of, participant, run, written
 
 V = "verbalized_confidence"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import demur
 from commands import demur as command
 from demur import ItemPrediction, UserError, bootstrap_by_participant, compute_aurc, compute_aurc_optimal, retrieval
-from demur.simulate.runs import simulated_run
+from demur.extensions.lab.runs import simulated_run
 from runs import written
 
 NAMES = {

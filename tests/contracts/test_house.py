@@ -55,7 +55,13 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
 """
     threads, *loaded = run_python(code, without=("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")).split()
     assert (tmp_path / "metrics.json").exists()
-    unused = {*HEAVY, "numpy.ma", "demur.confidences.calibrators", "demur.decide.rule", "demur.audit"} - {"typer"}
+    unused = {
+        *HEAVY,
+        "numpy.ma",
+        "demur.confidences.calibrators",
+        "demur.extensions.decide.rule",
+        "demur.extensions.audit",
+    } - {"typer"}
     unused |= {"demur.read.guesser", "demur.quantities.conventions.emulations", "demur.show.tables"}
     unused |= {"demur.drawing.picture", "demur.drawing.forest", "html"}
     assert not unused & {*loaded}

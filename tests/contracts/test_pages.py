@@ -35,7 +35,9 @@ def test_the_page_of_the_command_line_is_current():
 
 @pytest.mark.slow
 def test_commands_are_listed_in_their_order_whichever_is_imported_first():
-    code = "import demur.cli.study, demur.cli.audit, make_cli; print(make_cli.page(), end='')"
+    code = (
+        "import demur.extensions.lab.commands, demur.extensions.audit.command, make_cli; print(make_cli.page(), end='')"
+    )
     paths = os.pathsep.join([str(make_cli.PAGE.parent), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=environment)

@@ -17,7 +17,7 @@ from commands import demur
 from damage import damaged
 from demur import Reading, UserError, apply, certify, choose, grade, grade_units, read_table, variant
 from demur.confidences.variants import VARIANTS
-from demur.decide.rule import load_rule
+from demur.extensions.decide.rule import load_rule
 
 TABLE = "cluster,sure,loss\n1,0.9,0\n1,0.8,0\n2,0.7,1\n2,0.6,0\n"
 
@@ -193,7 +193,7 @@ class TestRefusals:
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path, rule, monkeypatch):
-    monkeypatch.setattr("demur.decide.applying._CHUNK", 200)
+    monkeypatch.setattr("demur.extensions.decide.applying._CHUNK", 200)
     peaks = []
     for rows in (800, 2_400):
         with (tmp_path / "long.csv").open("w") as file:

@@ -12,8 +12,8 @@ from scipy import stats
 
 from commands import demur
 from demur import TableOptions, UserError, apply, certify, grade, grade_units, load_rule, read_table
-from demur.decide.accepted import Accepted
-from demur.decide.certifiers import (
+from demur.extensions.decide.accepted import Accepted
+from demur.extensions.decide.certifiers import (
     CERTIFIERS,
     betting,
     crc,
@@ -24,7 +24,7 @@ from demur.decide.certifiers import (
     guarded_p,
     guarded_t,
 )
-from demur.decide.terms import Terms
+from demur.extensions.decide.terms import Terms
 
 HALF = Terms(F(1, 2), F(1, 5), F(1), 2)
 PEOPLE = [person for person in range(6) for _ in range(2)]

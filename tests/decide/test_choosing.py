@@ -15,7 +15,7 @@ from scipy import stats
 from commands import demur
 from demur import UserError, certify, choose, grade, grade_units, load_rule, read_table, variant
 from demur.confidences.variants import VARIANTS
-from demur.decide.targets import DecisionTarget
+from demur.extensions.decide.targets import DecisionTarget
 from demur.facts.items import Items
 from demur.inference.draws import folds
 from demur.quantities.curve import Curve

@@ -5,8 +5,8 @@ import pytest
 
 from commands import demur
 from demur import UserError, Watch, apply, choose, grade_units, measure, read_table
-from demur.importers.choosing import AbstentionRules
-from demur.importers.registry import LogEntry
+from demur.extensions.importers.choosing import AbstentionRules
+from demur.extensions.importers.registry import LogEntry
 
 # Truths, predictions, and which predictions are wrong; the last row loses its truth before the rule is checked.
 CASES = {
@@ -62,7 +62,7 @@ def test_a_check_compares_labels_as_an_evaluation_does(tmp_path, case):
 
 
 def test_numbers_of_a_table_of_texts_are_numbers_unless_there_are_texts_in_any_part_of_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("demur.decide.applying._CHUNK", 1)
+    monkeypatch.setattr("demur.extensions.decide.applying._CHUNK", 1)
     rows = "cluster,confidence,truth,prediction\n1,1,01,1\n2,1,+2, 2\n3,1,3,4\n"
     for name, more, wrong in (("numbers.csv", "", 1), ("texts.csv", "4,1,a,a\n5,1,b,c\n", 4)):
         (tmp_path / name).write_text(rows + more)

@@ -6,7 +6,7 @@ import pytest
 
 from commands import demur
 from demur import Reading, UserError, Watch, apply, choose, grade, grade_units, load_rule, read_table
-from demur.decide.watching import BETS, wealth_of
+from demur.extensions.decide.watching import BETS, wealth_of
 
 PEOPLE, ITEMS = 150, 4
 

@@ -11,10 +11,10 @@ import pytest
 import demur
 from artifacts import GOLDEN
 from demur import ItemPrediction, Plan
-from demur.audit.own import audited_runs
+from demur.extensions.audit.own import audited_runs
+from demur.extensions.lab.designs import DESIGNS
+from demur.extensions.lab.study import coverage
 from demur.facts.frames import Tabular
-from demur.simulate.designs import DESIGNS
-from demur.simulate.study import coverage
 
 RUN = demur.read_run(GOLDEN / "run.json", mode="few_shot")
 ROWS = [ItemPrediction(person, 0, 2, person % 2, person) for person in range(4)]

@@ -50,8 +50,8 @@ def test_without_zstd_the_error_names_what_is_missing(log, monkeypatch):
 LARGE = """
 import re
 from pathlib import Path
-from demur.importers.registry import ImportOptions
-from demur.importers.units import import_units
+from demur.extensions.importers.registry import ImportOptions
+from demur.extensions.importers.units import import_units
 imported = import_units("inspect", ["log.eval"], "units.jsonl", ImportOptions())
 print(imported.answered, re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1])
 """

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from demur.importers.registry import ImportOptions
-from demur.importers.units import import_units
+from demur.extensions.importers.registry import ImportOptions
+from demur.extensions.importers.units import import_units
 
 inspect_ai = pytest.importorskip("inspect_ai")
 

@@ -10,6 +10,7 @@ import pytest
 
 from artifacts import golden_with_bands
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
 from demur.inference.draws import weights
 from demur.inference.resample import Ask, resampled
@@ -17,7 +18,6 @@ from demur.inference.student import normal_quantile, t_quantile
 from demur.inference.views import CurveView
 from demur.quantities.replicates import Replicates
 from demur.results.load import results_of
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
 
 RISKS = ("selective_risk", "generalized_risk")

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from demur import grade_units
-from demur.decide.accepted import Accepted
+from demur.extensions.decide.accepted import Accepted
 from demur.inference.point_intervals import intervals_at_points
 from demur.inference.student import t_quantile, t_quantiles
 from demur.inference.views import CurveView

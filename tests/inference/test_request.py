@@ -3,9 +3,9 @@
 import pytest
 
 from demur import Plan, UserError, estimate
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.inference.intervals import METHODS
 from demur.inference.uncertainty import Request
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 GRADED = run_system(make_people(9, seed=2), ZERO_SHOT, seed=2).graded("abs", "llm")
 PLAN = Plan(80, seed=4)

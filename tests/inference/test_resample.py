@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from demur import Coverage, Graded, Plan, Table, UserError, bootstrap, estimate
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.quantities.graded import Clusters
 from demur.quantities.replicates import Replicates
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from tables import Units
 
 NAMES = ["cmax", "aurc", "augrc", "eaurc", "eaugrc", "naurc", "risk@0.3", "aurc@0.5", "augrc@0.5", "aurc_harmonic"]
@@ -68,7 +68,7 @@ def test_the_order_of_the_rows_changes_no_byte(units):
 @pytest.mark.slow
 def test_the_hash_seed_changes_no_byte():
     code = (
-        "from demur.simulate.runs import *; from demur import estimate, Plan;"
+        "from demur.extensions.lab.runs import *; from demur import estimate, Plan;"
         "run = run_system(make_people(9, seed=1), ZERO_SHOT, seed=1);"
         "found = estimate(run.graded('abs', 'token_msp'), plan=Plan(50, seed=1));"
         "print([(row.key, row.value, row.recommended) for row in found])"

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from demur import Measure, Plan, compare, estimate, grade_units
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.inference.intervals import METHODS, NO_VARIATION
 from demur.inference.rules import RULES, Counted
 from demur.inference.views import CurveView
 from demur.quantities import QUANTITIES
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 PLAN = Plan(400, seed=2)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from demur.errors import UserError
+from demur.extensions.produce.answers import InvalidAnswer, grounded, json_of, normalised, quotes_of, scores_of
+from demur.extensions.produce.pace import seed_of
+from demur.extensions.produce.prompts import PromptFolder, ShownPassage
+from demur.extensions.produce.signals import consistency_of, decided
 from demur.facts.instruments import GAD7, PHQ8, Instrument
-from demur.produce.answers import InvalidAnswer, grounded, json_of, normalised, quotes_of, scores_of
-from demur.produce.pace import seed_of
-from demur.produce.prompts import PromptFolder, ShownPassage
-from demur.produce.signals import consistency_of, decided
 
 TWO = Instrument("Two", ("A", "B"), 0, 3)
 STRICT, INFER = (PromptFolder.of(name, Path(), TWO) for name in ("strict", "infer"))

@@ -233,7 +233,7 @@ def test_our_own_bug_is_told_by_its_type_and_place_alone(tmp_path, monkeypatch):
     def bug(*_):
         raise RuntimeError(f"could not use {MARKED}")
 
-    monkeypatch.setattr("demur.produce.pipeline.grounded", bug)
+    monkeypatch.setattr("demur.extensions.produce.pipeline.grounded", bug)
     with serving(made) as endpoint:
         told = produce(made, endpoint, "--run-folder", tmp_path / "run", "--mode", "zero_shot", "--limit", 1)
     (failure,) = json.loads((tmp_path / "run" / "failures.json").read_text())["failures"]

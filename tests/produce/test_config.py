@@ -3,7 +3,7 @@
 import pytest
 
 from demur.errors import UserError
-from demur.produce.config import load_settings
+from demur.extensions.produce.config import load_settings
 
 FILE = """\
 [data]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from demur.produce.failures import CATEGORIES, EndpointError
-from demur.produce.journal import replayed
+from demur.extensions.produce.failures import CATEGORIES, EndpointError
+from demur.extensions.produce.journal import replayed
 from faults import Fault
 from producing import failures, interviews, produced, production, serving
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from commands import demur
-from demur.produce.config import checked_settings
-from demur.produce.endpoint import Endpoint, HttpRequest
-from demur.produce.failures import ParticipantFailure
-from demur.produce.pace import Pace
+from demur.extensions.produce.config import checked_settings
+from demur.extensions.produce.endpoint import Endpoint, HttpRequest
+from demur.extensions.produce.failures import ParticipantFailure
+from demur.extensions.produce.pace import Pace
 
 KEY = ("zero_shot", "300", "score", 1)
 TIMEOUT, LONGEST = 0.4, 5.0  # seconds of a request, and after which a server gives up by itself

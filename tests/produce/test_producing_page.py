@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from commands import demur
-from demur.produce.failures import CATEGORIES
-from demur.produce.scripted import ScriptedEndpoint
-from demur.produce.scripted_answers import Script
+from demur.extensions.produce.failures import CATEGORIES
+from demur.extensions.produce.scripted import ScriptedEndpoint
+from demur.extensions.produce.scripted_answers import Script
 
 pytest.importorskip("httpx")
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from commands import demur
-from demur.produce.probe import _MESSAGES, _SCHEMA
-from demur.produce.signals import Tokens
+from demur.extensions.produce.probe import _MESSAGES, _SCHEMA
+from demur.extensions.produce.signals import Tokens
 from producing import SHORT, interviews, produced
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"

@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 
 from commands import script
-from demur.simulate.interviews import simulated_interviews
+from demur.extensions.lab.interviews import simulated_interviews
 
 
 def called(folder, *words):

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from demur.errors import UserError
-from demur.produce.folder import locked
-from demur.produce.journal import Journal, line_of, replayed
+from demur.extensions.produce.folder import locked
+from demur.extensions.produce.journal import Journal, line_of, replayed
 from faults import Fault
 from producing import interviews, no_wait, produced, production, serving
 
@@ -227,7 +227,7 @@ def test_a_folder_that_cannot_be_written_to_ends_the_run_in_one_line(folder, end
     changes = {"assess": {"mode": "zero_shot"}}
     assert production(folder, endpoint.base_url, tmp_path, changes=changes, limit=1).produce().code == 0
     run = production(folder, endpoint.base_url, tmp_path, changes=changes)
-    monkeypatch.setattr("demur.produce.journal.Journal.append", full)
+    monkeypatch.setattr("demur.extensions.produce.journal.Journal.append", full)
     with pytest.raises(UserError, match=r"the run folder cannot be written \(No space left on device\)"):
         run.produce()
 

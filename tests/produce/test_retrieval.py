@@ -9,10 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
-from demur.produce.config import ReferenceSettings
-from demur.produce.failures import EndpointError, ParticipantFailure
-from demur.produce.inputs import read_inputs_of
-from demur.produce.retrieval import Library, Passage, chunks, embedded, passages_of, retrieval_signals, unit_vectors
+from demur.extensions.produce.config import ReferenceSettings
+from demur.extensions.produce.failures import EndpointError, ParticipantFailure
+from demur.extensions.produce.inputs import read_inputs_of
+from demur.extensions.produce.retrieval import (
+    Library,
+    Passage,
+    chunks,
+    embedded,
+    passages_of,
+    retrieval_signals,
+    unit_vectors,
+)
 from producing import interviews, settings_of
 
 VECTORS = {"near": [1.0, 0.0], "far": [-1.0, 0.0], "right": [0.0, 1.0], "nearer": [2.0, 0.2]}

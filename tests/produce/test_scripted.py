@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from demur.produce.scripted import ScriptedEndpoint, main
-from demur.produce.scripted_answers import Script
+from demur.extensions.produce.scripted import ScriptedEndpoint, main
+from demur.extensions.produce.scripted_answers import Script
 
 ITEMS = ("Sleep", "Tired")
 LINES = {"300": ["i sleep badly nearly every night", "no energy"], "301": ["i sleep well", "work is fine"]}

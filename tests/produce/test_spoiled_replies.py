@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from commands import demur
 from damage import damaged_bytes
-from demur.produce.failures import EndpointError
-from demur.produce.scripted import ScriptedEndpoint
-from demur.produce.scripted_answers import Script
+from demur.extensions.produce.failures import EndpointError
+from demur.extensions.produce.scripted import ScriptedEndpoint
+from demur.extensions.produce.scripted_answers import Script
 from demur.read import read_inputs
 from producing import failures, interviews, production
 

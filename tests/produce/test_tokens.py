@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from demur.produce.failures import ParticipantFailure
-from demur.produce.signals import Tokens, item_token_signals, score_spans
+from demur.extensions.produce.failures import ParticipantFailure
+from demur.extensions.produce.signals import Tokens, item_token_signals, score_spans
 
 DATA = Path(__file__).parent / "data"
 SCORES = (0, 1, 2, 3)

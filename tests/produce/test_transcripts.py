@@ -3,8 +3,8 @@
 import pytest
 
 from demur.errors import UserError
-from demur.produce.failures import ParticipantFailure
-from demur.produce.transcripts import TranscriptFolder
+from demur.extensions.produce.failures import ParticipantFailure
+from demur.extensions.produce.transcripts import TranscriptFolder
 
 HEADER = "start_time\tstop_time\tspeaker\tvalue\n"
 DAIC = HEADER + (

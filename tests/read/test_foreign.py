@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from commands import demur
-from demur.importers.units import IMPORTERS
+from demur.extensions.importers.units import IMPORTERS
 from demur.read.foreign import LOGS, foreign_tool
 from inspect_logs import archive, json_log, members_of, zstd_archive
 

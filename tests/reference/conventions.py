@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from demur.audit.retrieval_figures.numbers import Number, total
+from demur.extensions.audit.retrieval_figures.numbers import Number, total
 from reference.registry import Loop, parsed
 from reference.selective import PlainCurve, Unit
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from demur.audit.retrieval_figures.numbers import Number
+from demur.extensions.audit.retrieval_figures.numbers import Number
 from reference.registry import Loop, register
 from reference.selective import PlainCurve
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from demur.audit.retrieval_figures.numbers import percentile
+from demur.extensions.audit.retrieval_figures.numbers import percentile
 from reference.registry import number
 
 Clusters = Sequence[Sequence[Any]]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
-from demur.audit.retrieval_figures.detection import BINS, Rows, binned, ece, mean_outcome, open_ended
-from demur.audit.retrieval_figures.numbers import Number, mean
+from demur.extensions.audit.retrieval_figures.detection import BINS, Rows, binned, ece, mean_outcome, open_ended
+from demur.extensions.audit.retrieval_figures.numbers import Number, mean
 from reference.registry import register
 
 _LEAST_LIKELY = 1e-6

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from demur.audit.retrieval_figures.numbers import Number, mean, total
+from demur.extensions.audit.retrieval_figures.numbers import Number, mean, total
 from reference.registry import register
 
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 from functools import wraps
 from typing import Any
 
-from demur.audit.retrieval_figures import FIGURES
-from demur.audit.retrieval_figures.numbers import Figure as Loop
-from demur.audit.retrieval_figures.numbers import Number
+from demur.extensions.audit.retrieval_figures import FIGURES
+from demur.extensions.audit.retrieval_figures.numbers import Figure as Loop
+from demur.extensions.audit.retrieval_figures.numbers import Number
 
 _FLOAT_SLACK = Fraction(1, 10**12)
 _WHOLE_LIST = 10**8

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from demur.audit.retrieval_figures.numbers import Number, ratio, total
+from demur.extensions.audit.retrieval_figures.numbers import Number, ratio, total
 from reference.registry import register
 
 _ONE = Fraction(1)

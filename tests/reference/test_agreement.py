@@ -16,8 +16,9 @@ import reference
 from cases import TARGETS, curve_of, random_units
 from demur import QUANTITIES, VARIANTS, Curve, Graded, Measure, UserError, calibrate, read_run
 from demur import confidence as core_confidence
-from demur.audit.retrieval_figures.detection import detection, threshold_at_fpr
-from demur.audit.retrieval_figures.rows import ranking_row
+from demur.extensions.audit.retrieval_figures.detection import detection, threshold_at_fpr
+from demur.extensions.audit.retrieval_figures.rows import ranking_row
+from demur.extensions.lab.runs import simulated_run
 from demur.facts.ranking_columns import rankings_from
 from demur.facts.rankings import Query
 from demur.inference.draws import drawn_clusters
@@ -28,7 +29,6 @@ from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import per_query
 from demur.quantities.registry import quantities
 from demur.quantities.selection import Bounds, Policy, shown_hits
-from demur.simulate.runs import simulated_run
 from reference import LOOPS, number, parsed
 from reference.confidence import confidence as plain_confidence
 from reference.draws import drawn
@@ -266,7 +266,7 @@ def test_the_clusters_drawn_are_those_of_the_evaluator():
 
 def test_the_loops_import_facts_and_the_loops_of_audits_alone():
     """What computes for them could be wrong in the same way as what they check."""
-    allowed = ("demur.errors", "demur.facts.", "demur.audit.retrieval_figures", "reference")
+    allowed = ("demur.errors", "demur.facts.", "demur.extensions.audit.retrieval_figures", "reference")
     for path in Path(reference.__file__).parent.glob("[!t]*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]

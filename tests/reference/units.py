@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from demur.audit.retrieval_figures.numbers import Number, mean
+from demur.extensions.audit.retrieval_figures.numbers import Number, mean
 from reference.registry import register
 
 Rows = Sequence[tuple[int | None, int | None]]

@@ -17,7 +17,7 @@ from demur import (
     read_table,
     typed_point,
 )
-from demur.audit.own import audited_runs
+from demur.extensions.audit.own import audited_runs
 from demur.facts.instruments import Instrument
 from demur.results.gaps import gap_key, gap_verdict
 from demur.show.console import evaluation_text

@@ -9,8 +9,8 @@ import pytest
 from make_golden import GOLDEN as MADE
 
 from demur import Plan, Settings, UserError, evaluate, load, read_table
+from demur.extensions.lab.runs import simulated_run
 from demur.results.load import results_of
-from demur.simulate.runs import simulated_run
 from golden_runs import GOLDEN, RUN, evaluated
 
 

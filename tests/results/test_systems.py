@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 from demur import Key, Minus, Plan, Settings, UserError, evaluate, read_run
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.key import Pattern
 from demur.results.load import results_of
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from golden_runs import RUN, evaluated
 from runs import experiment, failure, participant, run, written
 

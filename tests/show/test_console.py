@@ -6,6 +6,7 @@ import pytest
 
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.key import Key, Minus
 from demur.inference.resample import Plan
 from demur.results.selective import evaluate
@@ -13,7 +14,6 @@ from demur.results.settings import Settings
 from demur.show.console import calibration_text, evaluation_text
 from demur.show.retrieval.console import retrieval_text
 from demur.show.text import interval_text
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from kinds import calibration, renamed_kind, retrieval
 from runs import experiment, participant, run, written
 

@@ -10,9 +10,10 @@ import pytest
 from artifacts import golden
 from commands import demur
 from demur import read_run
-from demur.audit.listing import findings_text
-from demur.audit.own import audited_runs
 from demur.drawing.labels import shortened
+from demur.extensions.audit.listing import findings_text
+from demur.extensions.audit.own import audited_runs
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.resample import Plan
 from demur.results.load import load, results_of
 from demur.results.selective import evaluate
@@ -23,7 +24,6 @@ from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.tables import FORMS, table_text
 from demur.show.text import columns_of
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from golden_runs import RUN
 from pages import Page
 

@@ -11,9 +11,9 @@ import pytest
 from commands import demur
 from demur import load
 from demur.confidences.calibration import load_calibration
+from demur.extensions.lab.queries import simulated_queries
+from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.show.html import report_html
-from demur.simulate.queries import simulated_queries
-from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from kinds import calibration, renamed_kind, retrieval
 from pages import Page, spellings
 from runs import written

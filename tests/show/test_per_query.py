@@ -10,7 +10,7 @@ import pytest
 
 from commands import demur
 from demur import Key, load
-from demur.simulate.queries import simulated_queries
+from demur.extensions.lab.queries import simulated_queries
 
 OPTIONS = ("retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples", "0", "--output", "r.json")
 

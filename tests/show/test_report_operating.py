@@ -13,14 +13,14 @@ from artifacts import GOLDEN, golden, large, silent
 from commands import demur
 from demur import Plan, Settings, TableOptions, UserError, choose, evaluate, grade, load, read_table, report_html
 from demur.confidences.variants import VARIANTS
-from demur.decide.certifying import certify
 from demur.drawing.picture import visible
+from demur.extensions.decide.certifying import certify
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.results.load import results_of
 from demur.results.parts import CurveRecord
 from demur.show.selective.decision import five_answers
 from demur.show.selective.operating import kept_points, marked, packed_points, points_at, start_of
 from demur.show.text import threshold_at
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from made_up import continuous
 from pages import Page
 

@@ -8,6 +8,7 @@ import pytest
 
 from commands import demur
 from demur import load
+from demur.extensions.lab.queries import simulated_queries
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
 from demur.inference.resample import Plan
@@ -17,7 +18,6 @@ from demur.show.html import report_html
 from demur.show.retrieval.console import retrieval_text
 from demur.show.retrieval.headings import cell
 from demur.show.text import three
-from demur.simulate.queries import simulated_queries
 from kinds import retrieval
 from pages import Page
 from retrievals import compared, made, with_rows

@@ -3,8 +3,8 @@
 import make_coverage
 import pytest
 
-from demur.simulate.designs import DESIGNS
-from demur.simulate.study import FAMILY, Outcome, Tally
+from demur.extensions.lab.designs import DESIGNS
+from demur.extensions.lab.study import FAMILY, Outcome, Tally
 
 
 def tally(number, held, missed, *, doubted=False):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from demur import Curve, Measure, UserError, grade_units
+from demur.extensions.lab.designs import COMMON_NUMBERS, DESIGNS, LEFT, NUMBERS, RIGHT, Design, design_named, phq8
+from demur.extensions.lab.population import CellSums, TruePopulation
 from demur.inference.views import CurveView, discordant
-from demur.simulate.designs import COMMON_NUMBERS, DESIGNS, LEFT, NUMBERS, RIGHT, Design, design_named, phq8
-from demur.simulate.population import CellSums, TruePopulation
 
 PAIRED = ("phq8", "same_curves", "independent", "discordant_3", "discordant_10")
 

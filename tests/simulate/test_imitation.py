@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from demur import Curve, Measure, UserError, grade_units
-from demur.simulate.designs import DESIGNS, LEFT
-from demur.simulate.imitation import imitation, within
-from demur.simulate.population import TruePopulation
+from demur.extensions.lab.designs import DESIGNS, LEFT
+from demur.extensions.lab.imitation import imitation, within
+from demur.extensions.lab.population import TruePopulation
 
 
 def imitated(graded, participants=20_000):

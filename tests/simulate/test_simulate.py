@@ -7,9 +7,9 @@ import pytest
 
 from commands import demur
 from demur import GAD7, Curve, Measure, Scores, UserError, grade, read_run
+from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, System, make_people, run_system
 from demur.facts.columns import State
 from demur.facts.signals import SIGNALS
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, System, make_people, run_system
 from runs import written
 
 

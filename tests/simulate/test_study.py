@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 
 from demur import UserError, grade_units
+from demur.extensions.lab import study
+from demur.extensions.lab.coverage_chart import coverage_chart
+from demur.extensions.lab.designs import DESIGNS, LEFT, Design, phq8
+from demur.extensions.lab.population import CellSums
+from demur.extensions.lab.study import FAMILY, Outcome, Tally, coverage, report
 from demur.inference.bands import BandColumns, BandEnds
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
@@ -17,11 +22,6 @@ from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.curves import curve_rows
-from demur.simulate import study
-from demur.simulate.coverage_chart import coverage_chart
-from demur.simulate.designs import DESIGNS, LEFT, Design, phq8
-from demur.simulate.population import CellSums
-from demur.simulate.study import FAMILY, Outcome, Tally, coverage, report
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)
 

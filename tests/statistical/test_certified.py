@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from demur.decide.accepted import Accepted
-from demur.decide.certifiers import CERTIFIERS
-from demur.decide.terms import Terms
+from demur.extensions.decide.accepted import Accepted
+from demur.extensions.decide.certifiers import CERTIFIERS
+from demur.extensions.decide.terms import Terms
 
 pytestmark = pytest.mark.slow
 STUDIES, ITEMS, DELTA = 1000, 8, 0.1

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from demur import Plan, estimate
-from demur.simulate.designs import DESIGNS, LEFT
-from demur.simulate.population import TruePopulation
-from demur.simulate.study import FAMILY, coverage, monte_carlo_error, report
+from demur.extensions.lab.designs import DESIGNS, LEFT
+from demur.extensions.lab.population import TruePopulation
+from demur.extensions.lab.study import FAMILY, coverage, monte_carlo_error, report
 
 DATASETS = 500
 LOWEST, HIGHEST, BAND_LOWEST = 0.935, 0.98, 0.93

@@ -9,21 +9,17 @@ from importlib import import_module
 _GC_THRESHOLD = 100_000  # a command makes few reference cycles, and the usual threshold takes a tenth of its time
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
-MODULES = {  # in the order the help lists them
+MODULES = {  # of the core, in the order the help lists them
     "evaluate": ("evaluate",),
     "retrieval": ("retrieval",),
     "calibrate": ("calibrate",),
     "fields": ("fields",),
-    "imports": ("import",),
-    "produce": ("produce",),
     "summarize": ("summarize",),
-    "choose": ("choose",),
-    "apply": ("apply",),
     "show": ("report", "table", "figure"),
-    "audit": ("audit",),
     "convention": ("convention",),
-    "study": ("study", "simulate", "schema", "demo"),
+    "schema": ("schema",),
 }
+_ALL = "demur.cli.commands"
 _FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
@@ -69,4 +65,12 @@ def present_spelling(words: Sequence[str]) -> list[str]:
 def load(words: Sequence[str]) -> None:
     """Import the module of the named command, or all modules for the help and for an unknown name."""
     known = (module for module, commands in MODULES.items() if words and words[0] in commands)
-    import_module(f"demur.cli.{next(known, 'commands')}")
+    module = next(known, None)
+    import_module(f"demur.cli.{module}" if module else _of_extensions().get(words[0] if words else "", _ALL))
+
+
+def _of_extensions() -> dict[str, str]:
+    """The modules of the commands that extensions add."""
+    from demur.extension import installed
+
+    return {command: module for extension in installed().values() for command, module in extension.commands.items()}

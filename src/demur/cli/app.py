@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +32,7 @@ app = Commands(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
+PANELS = MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
 _OUTPUTS = Path("data/outputs")  # for a result without --output
 
 
@@ -208,6 +208,16 @@ class Delivery:
         sources = [artifact, *([self.calibration] if self.calibration else [])]
         inputs = [*self.inputs, *(path for source in sources for path in source.input_paths)]
         return write_all(contents, inputs=inputs, hashes={sha for source in sources for sha in source.input_hashes})
+
+
+def public(name: str) -> Any:
+    """A public name of demur; that of an extension that is not installed is an error."""
+    import demur
+
+    try:
+        return getattr(demur, name)
+    except AttributeError as error:
+        raise UserError(str(error)) from None
 
 
 def print_json(text: str) -> None:

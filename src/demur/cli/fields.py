@@ -59,11 +59,15 @@ def fields(
 
 
 def _of_log(tool: str, path: Path) -> Profile:
-    import demur.importers.units  # noqa: F401  (it registers all of them)
-    from demur.importers.registry import IMPORTERS
+    from importlib import import_module
+
+    from demur.extension import installed
     from demur.read.profile import Profile
 
-    return Profile.of(IMPORTERS[tool].records(path))
+    homes = {known: module for extension in installed().values() for known, module in extension.logs.items()}
+    if tool not in homes:
+        raise UserError(f"{path}: no extension that is installed reads the logs of {tool}")
+    return Profile.of(import_module(homes[tool]).records(tool, path))
 
 
 def _of_table(path: Path) -> Profile | None:

@@ -252,23 +252,41 @@ class ListingCommand(PlainCommand):
 
     def fill(self) -> None:
         """Write the registered names into the help of the options."""
-        from demur.confidences.calibration_methods import TARGETS
-        from demur.confidences.calibrators import method_names
-        from demur.decide.certifiers import CERTIFIERS
-        from demur.quantities.conventions.emulations import EMULATIONS
-        from demur.quantities.losses import LOSSES
-        from demur.simulate.designs import DESIGNS
-
-        names: dict[str, Iterable[str]] = {
-            "{certifiers}": CERTIFIERS,
-            "{conventions}": EMULATIONS,
-            "{designs}": DESIGNS,
-            "{losses}": LOSSES,
-            "{methods}": method_names(),
-            "{targets}": TARGETS,
-        }
         for param in self.params:
-            for placeholder, registered in names.items():
-                if isinstance(param, TyperOption) and param.help:
-                    *first, last = registered
+            for placeholder, registered in REGISTERED.items():
+                if isinstance(param, TyperOption) and param.help and placeholder in param.help:
+                    *first, last = registered()
                     param.help = param.help.replace(placeholder, f"{', '.join(first)} or {last}")
+
+
+def _losses() -> Iterable[str]:
+    from demur.quantities.losses import LOSSES
+
+    return LOSSES
+
+
+def _conventions() -> Iterable[str]:
+    from demur.quantities.conventions.emulations import EMULATIONS
+
+    return EMULATIONS
+
+
+def _methods() -> Iterable[str]:
+    from demur.confidences.calibrators import method_names
+
+    return method_names()
+
+
+def _targets() -> Iterable[str]:
+    from demur.confidences.calibration_methods import TARGETS
+
+    return TARGETS
+
+
+# Placeholders in the help of options, and the names that replace them; the command of an extension adds its own.
+REGISTERED: dict[str, Callable[[], Iterable[str]]] = {
+    "{conventions}": _conventions,
+    "{losses}": _losses,
+    "{methods}": _methods,
+    "{targets}": _targets,
+}

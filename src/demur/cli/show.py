@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import SHOW, app, listed, printed_path, tell
+from demur.cli.app import SHOW, app, listed, printed_path, public, tell
 from demur.errors import located
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ def report(
 
     Example: demur report metrics.json --rule rule.json
     """
-    from demur.decide.rule import load_rule
     from demur.results.load import coherent, load_any
     from demur.show.html import report_html
 
     content, sha256 = load_any(artifact)
-    chosen = None if rule is None else load_rule(rule)
+    chosen = None if rule is None else public("load_rule")(rule)
     with located(rule or artifact), coherent():
         page = report_html(content, sha256=sha256, rule=chosen)
     path = output or artifact.with_suffix(".html")

@@ -70,3 +70,10 @@ def load_any(path: str | Path) -> tuple[Results | Calibration, str]:
         return (calibration_of if calibration else results_of)(content), strict_json.fingerprint(data)
     except UserError as error:
         raise error.in_file(path) from None
+
+
+def is_own(content: Any) -> bool:
+    """Whether a parsed file is one of demur's own."""
+    members = content if isinstance(content, dict) else {}
+    tool = members.get("tool")
+    return "schema_version" in members and isinstance(tool, dict) and tool.get("name") == "demur"

@@ -17,7 +17,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
-from demur.decide.rule import Rule
 from demur.drawing.labels import inert
 from demur.drawing.looks import LOOKS
 from demur.drawing.picture import element, shape
@@ -26,6 +25,7 @@ from demur.results.table import Results
 from demur.show.calibration.fitted import calibration_name
 from demur.show.names import systems_of
 from demur.show.page_tables import Column, ColumnGroup, card_attributes
+from demur.show.rules import ShownRule
 from demur.show.sections import Task, sections_of
 from demur.show.selective.operating import marked, operating_data
 from demur.show.text import UNDEFINED, interval_text, three
@@ -36,7 +36,7 @@ _NOT_ASCII, _NO_BREAK = re.compile(r"[^\n -~]"), "\u00a0"
 _STYLED = 2  # the style sheet defines the looks of the first two systems, light and dark
 
 
-def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: Rule | None = None) -> str:
+def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: ShownRule | None = None) -> str:
     """The page of results or of a calibration; `sha256` is that of its file, and a `rule` is marked on its curve."""
     task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)

@@ -17,7 +17,7 @@ from demur.show.statements.warnings import Warned
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
-    from demur.decide.rule import Rule
+    from demur.show.rules import ShownRule
 
 Filling = Callable[..., Any]
 Content = dict[str, Any]
@@ -49,7 +49,7 @@ class Section(NamedTuple):
     content: Filling
     with_rule: bool = False
 
-    def filled(self, artifact: "Results | Calibration", rule: "Rule | None") -> Any:
+    def filled(self, artifact: "Results | Calibration", rule: "ShownRule | None") -> Any:
         """The content of the section for an artifact."""
         return self.content(artifact, rule) if self.with_rule else self.content(artifact)
 

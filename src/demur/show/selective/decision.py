@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from demur.decide.rule import Rule
-from demur.decide.words import rule_lines, sentence
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
 from demur.inference.key import Key
@@ -14,6 +12,7 @@ from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
+from demur.show.rules import ShownRule
 from demur.show.sections import FEW, Content, section
 from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
@@ -41,7 +40,7 @@ _IN_FULL, _HIGHER = 2, 1.2
 
 
 @section("decision", "Decision", task="selective", order=10, with_rule=True)
-def decision(results: Results, rule: Rule | None) -> Content:
+def decision(results: Results, rule: ShownRule | None) -> Content:
     """The sentence, the curves and the operating point of every confidence, and the five questions."""
     mark, study = None if rule is None else marked(results, rule), results.selective
     start = start_of(results, mark)
@@ -50,7 +49,7 @@ def decision(results: Results, rule: Rule | None) -> Content:
         "answered": any(record.defined for record in results.curves.values()),
         "verdict": verdict(results),
         "answers": [*five_answers(results)],
-        "rule": None if rule is None else (sentence(rule), [*rule_lines(rule)]),
+        "rule": None if rule is None else (rule.sentence, rule.lines),
         "start": start,
         "others": len(results.systems) - len(spoken(results)),
         "interval": LEVEL if study.bootstrap else "interval",

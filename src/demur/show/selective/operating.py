@@ -33,8 +33,8 @@ from demur.show.statements.operating_points import (
 from demur.show.text import UNDEFINED, three, threshold_at
 from demur.types import Indices
 
-if TYPE_CHECKING:  # slow to import, and few pages show a rule
-    from demur.decide.rule import Rule
+if TYPE_CHECKING:
+    from demur.show.rules import ShownRule
 
 MOST_POINTS = 60_000
 _FIRST = "0.5"
@@ -44,7 +44,7 @@ _DIGITS = 9
 class Mark(NamedTuple):
     """The threshold of a rule on its curve: the system, the confidence and the operating point."""
 
-    rule: Rule
+    rule: ShownRule
     system: str
     confidence: str
     point: int | None
@@ -52,10 +52,10 @@ class Mark(NamedTuple):
     @property
     def words(self) -> str:
         """The label of the mark."""
-        return "chosen threshold" if self.rule.guarantee is None else "certified threshold"
+        return "certified threshold" if self.rule.is_certified else "chosen threshold"
 
 
-def marked(results: Results, rule: Rule) -> Mark:
+def marked(results: Results, rule: ShownRule) -> Mark:
     """The mark of a rule: on the system it was made from, or on the only one."""
     study = results.selective
     if rule.signal not in study.confidences:

@@ -1,1 +1,0 @@
-"""Audit: results of demur evaluated again, and figures of others, with the likely cause of each difference."""

@@ -1,0 +1,356 @@
+"""`demur audit`: recompute reported figures from their data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os.path import isdir, realpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from demur.cli import options
+from demur.cli.app import TRUST, Spoken, app, fitted, named, print_json, progress_bar
+from demur.errors import UserError, located, shown
+from demur.facts.instruments import BY_ITEMS
+from demur.summaries.mark import is_summary
+
+if TYPE_CHECKING:
+    from demur.cli.retrieval import RankingFiles
+    from demur.extensions.audit.figures import Finding
+    from demur.extensions.audit.recorded import RecordedData
+    from demur.facts.items import Items
+    from demur.facts.rankings import Query, Rankings
+    from demur.read import TableOptions
+    from demur.results.study import SelectiveStudy
+    from demur.results.table import Results
+
+_DIFFERS = 3
+_RUN = ".json"
+_STATED = "stated"  # each figure names its loss and confidence, so neither has to be chosen
+_OF_OWN = ("rater", "forced")
+_OF_OTHERS = ("resamples", "signature")
+_OF_TREC = ("qrels", "run", "split_topics")
+_OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What is audited, and how its data are read."""
+
+    reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")]
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="What was measured: runs (.json), or a table (.csv, .jsonl, .parquet), long or per-query. "
+            "If not given, the unchanged files that results of demur record."
+        ),
+    ] = None
+    qrels: options.Qrels = None
+    run: options.TrecRuns = None
+    split_topics: options.SplitTopics = None
+    system: Annotated[
+        list[str] | None, typer.Option(help="Which ranked column a section is about, as NAME=COLUMN.")
+    ] = None
+    column: options.ColumnNames = None
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
+    ] = None
+    instrument: options.InstrumentName = BY_ITEMS
+    score_range: options.ScoreRange = None
+    loss_max: options.LossMax = None
+    every_row_its_own_cluster: options.OwnClusters = False
+    calibration: options.CalibrationFile = None
+    rater: options.Raters = None
+    forced: options.Forced = None
+    signature: Annotated[
+        str | None,
+        typer.Option(help="Whose definition the figures follow: a signature, or fd-shifts, …; ours if not given."),
+    ] = None
+    resamples: Annotated[
+        int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
+    ] = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns given with --column, by role."""
+        return named(self.column, "--column")
+
+    @property
+    def systems(self) -> dict[str, str]:
+        """The ranked columns given with --system, by name."""
+        return named(self.system, "--system")
+
+    @property
+    def table(self) -> TableOptions:
+        """The other options for reading a table."""
+        values: Any = {name: getattr(self, name) for name in _OF_TABLES}
+        return options.ReadingOptions(**values).table
+
+    def files(self) -> RankingFiles:
+        """The files as `demur retrieval` takes them."""
+        from demur.cli.retrieval import RankingFiles
+
+        shared: Any = {name: getattr(self, name) for name in (*_OF_TREC, "system", "column")}
+        return RankingFiles(data=self.data[0] if self.data else None, **shared)
+
+    def located_data(self, claimed: Results | None) -> RecordedData:
+        """The data as given, or else those that a file of demur's own records, if they have not changed."""
+        from demur.extensions.audit.recorded import RecordedData, recorded_data
+
+        if self.data or self.qrels or self.run:
+            if not self.data or options.typed(self, _OF_TREC):
+                self.files().check()
+            return RecordedData([*(self.data or ())], self.qrels, self.files().runs)
+        if claimed is None:
+            raise UserError(f"nothing to compare {self.reported} with: give its data, --data, or --qrels and --run")
+        return recorded_data(claimed, self.reported)
+
+    def findings(self, reported: _Reported, files: RecordedData) -> list[Finding]:
+        """The finding about each figure."""
+        from demur.extensions.audit.own import contradictions
+
+        claimed = reported.claimed
+        own = contradictions(reported.content, claimed) if claimed else ()
+        if claimed is None:
+            self._refuse("figures of another tool", _OF_OWN)
+        else:
+            self._refuse("a file of demur's own", _OF_OTHERS)
+        is_run = bool(files.data) and files.data[0].suffix.lower() == _RUN
+        if self._is_selective(claimed, files):
+            unused = ("system", "column", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
+            self._refuse("a run" if is_run else "a long table", (*unused, *_OF_TREC))
+            printed = reported.printed
+            return [*own, *(self._of_own_runs(claimed, files.data) if claimed else self._of_runs(printed, files.data))]
+        self._refuse(
+            "a per-query table",
+            ("mode", "instrument", "calibration", *_OF_OWN, "resamples", "signature", *_OF_TABLES),
+        )
+        if files.data[1:]:
+            raise UserError("a second --data does not apply to a per-query table: leave it out")
+        return [*own, *self._of_queries(reported, files)]
+
+    def _is_selective(self, claimed: Results | None, files: RecordedData) -> bool:
+        """Whether the task is selective prediction, by the result file or else by the data."""
+        if claimed is not None:
+            return claimed.study.task == "selective"
+        if files.qrels is not None:
+            return False
+        from demur.extensions.audit.reported.reading import is_per_query
+
+        is_run = files.data[0].suffix.lower() == _RUN
+        return is_run or (not self.system and not is_per_query(files.data[0]))
+
+    def _refuse(self, subject: str, names: Sequence[str]) -> None:
+        """Refuse options that would have no effect."""
+        for option in options.typed(self, names):
+            raise UserError(f"{option} does not apply to {subject}: leave it out")
+
+    def _of_own_runs(self, claimed: Results, data: list[Path]) -> list[Finding]:
+        """Audit a file of demur's own on its runs, by the modes it records or those given."""
+        from demur.evaluation.beside import read_beside
+        from demur.extensions.audit.own import audited_runs
+
+        with located(self.reported):
+            study = claimed.selective
+        runs = self._runs(study, data)
+        if len(runs) != len(claimed.systems):
+            files = f"{len(data)} data files for {len(claimed.systems)} systems"
+            raise UserError(f"{files}: give one file per system, or one for all")
+        requested = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
+        others = read_beside(requested, runs, self.columns)
+        with progress_bar("resamples") as advance:
+            return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
+
+    def _runs(self, study: SelectiveStudy, data: list[Path]) -> list[Items]:
+        """Read the systems of a study with the options it records."""
+        from demur.evaluation.labels import Labels
+        from demur.read import read_inputs
+        from demur.results.record import input_of
+        from demur.results.table import system_names
+
+        count, labels = len(study.systems), Labels.recorded(study.groups)
+        recorded = [source.mode for source in study.inputs if source.mode is not None]
+        modes = self.mode or (recorded if len(recorded) == len(study.inputs) else ())
+        table: TableOptions = self.table
+        columns: Any = self.columns
+        if data[0].suffix.lower() == _RUN:
+            data = data * (count if len(data) == 1 else 1)
+        else:
+            mapped = [dict(source.columns or {}) for source in study.inputs]
+            by_path = {source.path: own for source, own in zip(study.inputs, mapped, strict=True)}
+            each = next((each for each in (mapped, [*by_path.values()]) if len(each) == len(data)), mapped[0])
+            columns = columns or each
+            rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
+            table = replace(table, noun=study.noun, probability=study.probabilities or (), **rules)
+            table = labels.options(_as_recorded(table, study))
+        runs = read_inputs(data, modes=modes, instrument=self.instrument, columns=columns, options=table)
+        runs *= count if len(runs) == 1 else 1  # one table compared with itself
+        if study.excluded and len(runs) > count:
+            names = system_names([input_of(items) for items in runs])
+            runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
+        read_as = runs[0].losses.definition if runs[0].losses else study.loss.definition
+        if read_as != study.loss.definition:
+            losses = f"the loss of the file is {shown(study.loss.definition)}, and of the data {shown(read_as)}"
+            raise UserError(f"{losses}: give --column and --score-range as they were in the evaluation")
+        return labels.joined(runs)
+
+    def _tables(self, data: list[Path]) -> dict[str, Items]:
+        """Read the systems of long tables, inferring their columns as `demur evaluate` does."""
+        from demur.evaluation.guessing import settled
+        from demur.extensions.audit.reported.reading import named_runs
+        from demur.read import read_inputs
+        from demur.read.guess import Given
+
+        paths, voice = [*map(str, data)], Spoken()
+        given = Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, loss=_STATED)
+        understood = settled(paths, given, _STATED, voice, seedless=False)
+        with understood.explaining():
+            runs = read_inputs(paths, instrument=self.instrument, columns=understood.columns, options=self.table)
+        voice.tell(understood.notes)
+        return named_runs(runs)
+
+    def _of_queries(self, reported: _Reported, files: RecordedData) -> list[Finding]:
+        from demur.extensions.audit.own import audited_queries
+        from demur.extensions.audit.reported.queries import audited_retrieval
+
+        claimed = reported.claimed
+        if claimed is None:
+            queries = self._queries(files)
+            with located(self.reported):
+                return audited_retrieval(queries, reported.printed)
+        with progress_bar("resamples") as advance:
+            return audited_queries(claimed, self._rankings(claimed, files), advance)
+
+    def _queries(self, files: RecordedData) -> dict[str, list[Query]]:
+        """The queries of each system."""
+        from demur.extensions.audit.reported.reading import queries_to_audit, trec_to_audit
+
+        if files.qrels is not None:
+            return trec_to_audit(files.qrels, files.runs, split_topics=self.split_topics)
+        return queries_to_audit(files.data[0], columns=self.columns, systems=self.systems)
+
+    def _rankings(self, claimed: Results, files: RecordedData) -> dict[str, Rankings]:
+        """The rankings of each system, as an evaluation reads them."""
+        from demur.read.queries import read_queries
+        from demur.read.trec import ONE_CRITERION, read_trec
+
+        if files.qrels is None:
+            return read_queries(files.data[0], columns=self.columns, systems=self.systems)
+        criteria = [criterion.name for criterion in claimed.retrieval.criteria]
+        if self.split_topics is None and criteria != [ONE_CRITERION]:
+            raise UserError(f"the file has the criteria {', '.join(map(shown, criteria))}: give --split-topics as well")
+        return read_trec(files.qrels, files.runs, split_topics=self.split_topics)
+
+    def _of_runs(self, printed: Any, data: list[Path]) -> list[Finding]:
+        from demur.extensions.audit.reported.reading import check_modes, runs_to_audit
+        from demur.extensions.audit.reported.runs import RESAMPLES, audited_runs
+
+        is_run = data[0].suffix.lower() == _RUN
+        modes: Any = {"modes": self.mode or (), "instrument": self.instrument}
+        runs = runs_to_audit(data, **modes) if is_run else self._tables(data)
+        calibration, draws = fitted(self.calibration), RESAMPLES if self.resamples is None else self.resamples
+        with located(self.reported):
+            if not self.mode:
+                check_modes(runs, printed)
+            return audited_runs(runs, printed, calibration=calibration, resamples=draws, signature=self.signature)
+
+
+def _as_recorded(table: TableOptions, study: SelectiveStudy) -> TableOptions:
+    """The options for reading a table, with the largest loss and the independent rows that a study records."""
+    from demur.facts.losses import COLUMN, GIVEN
+    from demur.quantities.conventions.signature import NONE
+
+    loss = study.loss
+    recorded = loss.maximum if loss.name == GIVEN and loss.definition.startswith(COLUMN) else None
+    independent = table.every_row_its_own_cluster or study.signature().cluster == NONE
+    largest = recorded if table.loss_max is None else table.loss_max
+    return replace(table, loss_max=largest, every_row_its_own_cluster=independent)
+
+
+class _Reported(NamedTuple):
+    """A reported file: parsed, with its numbers as printed, and as results if it is one of demur's own."""
+
+    content: Any
+    printed: Any
+    claimed: Results | None
+
+    @classmethod
+    def of(cls, path: Path) -> _Reported:
+        """Read and parse a file."""
+        from demur.extensions.audit.figures import Printed
+        from demur.files.strict_json import decode, loads, read_bytes
+        from demur.results.load import is_own, results_of
+
+        data = read_bytes(path)
+        with located(path):
+            content, printed = loads(decode(data)), loads(decode(data), number=Printed.of)
+            return cls(content, printed, results_of(content) if is_own(content) else None)
+
+
+@app.command(rich_help_panel=TRUST)
+@options.unfolded
+def audit(
+    *,
+    request: AuditOptions,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Recompute reported figures from their data; the exit code is 3 if one differs.
+
+    A file of demur's own is evaluated again with the settings and the seed it records, and on the data it records.
+
+    Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
+
+    Example: demur audit --data run.json --reported metrics.json
+
+    Example: demur audit --data answers.csv --reported paper.json --signature torch-uncertainty
+
+    Example: demur audit --qrels qrels.txt --run bm25=bm25.gz --reported summary.json
+
+    Example: demur audit --reported metrics.json --only differs
+    """
+    from demur.extensions.audit.listing import findings_json, findings_text, statuses
+    from demur.files.write import json_text
+    from demur.inference.resample import Plan
+
+    Plan(request.resamples or 0, seed=0)  # refuses too many before anything is read
+    selected, data, path = statuses(only or ()), request.data or (), request.reported
+    if request.signature is not None:
+        from demur.extensions.audit.reported.tools import stated
+
+        stated(request.signature)
+    _check_units(data)
+    if realpath(path) in map(realpath, data):
+        raise UserError(f"{path}: is the data as well: no figure is compared with itself")
+    reported = _Reported.of(path)
+    files = request.located_data(reported.claimed)
+    _check_units(files.paths)
+    findings = request.findings(reported, files)
+    if as_json:
+        traced = {"data": [*map(_traced, files.paths)], "reported": _traced(path)}
+        print_json(json_text(traced | findings_json(findings, selected)))
+    else:
+        typer.echo(findings_text(findings, selected))
+    if any(finding.status == "differs" for finding in findings):
+        raise typer.Exit(_DIFFERS)
+
+
+def _check_units(paths: Sequence[Path]) -> None:
+    """Refuse data in which single units cannot be told apart or counted."""
+    if parts := [*filter(isdir, paths)]:
+        raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
+    if counts := [*filter(is_summary, paths)]:
+        raise UserError(f"{counts[0]}: a summary, and an audit counts single units: give the data themselves")
+
+
+def _traced(path: str | Path) -> dict[str, str]:
+    """The path and hash of a file, so that an audit can be traced back to its bytes."""
+    from demur.files.strict_json import fingerprint, read_bytes, shown_path
+
+    return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}

@@ -1,0 +1,6 @@
+"""Importers: the logs of other tools become units, one registered module per tool."""
+
+from demur.extension import Extension
+
+_TOOLS = ("helm", "inspect", "lm-eval", "oai-evals", "promptfoo")
+EXTENSION = Extension("importers", {"import": f"{__name__}.command"}, logs=dict.fromkeys(_TOOLS, f"{__name__}.units"))

@@ -1,0 +1,85 @@
+"""Populations: the true numbers of a design, from so many participants that the sampling error is negligible.
+
+Only sums over units of equal confidence, and of equal loss, are stored: a population takes little memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from demur.extensions.lab.designs import Design
+from demur.inference.views import Cut
+from demur.quantities import Measure
+from demur.quantities.graded import Graded
+from demur.quantities.registry import COMMON
+from demur.quantities.replicates import Replicates
+from demur.quantities.table import Entries, Table
+from demur.types import Floats
+
+_STREAM = 2**31  # of random numbers, which data sets do not use
+
+
+@dataclass(frozen=True, eq=False)
+class TruePopulation:
+    """The population of a design, drawn when one of its numbers is first needed."""
+
+    design: Design
+    seed: int
+    known: dict[tuple[str, str, str], float] = field(default_factory=dict)
+
+    @cached_property
+    def curves(self) -> Mapping[tuple[str, str], Replicates]:
+        """The curves by confidence and system, each with one cluster, summed over chunks of participants."""
+        design, cells = self.design, dict[tuple[str, str], CellSums]()
+        for start in range(0, design.at_large, design.chunk):
+            participants = min(design.chunk, design.at_large - start)
+            for confidence, systems in design.draw(design.random(self.seed, _STREAM, start), participants).items():
+                for system, graded in systems.items():
+                    cells.setdefault((confidence, system), CellSums(graded)).add(graded, design.grain)
+        return {name: sums.curve() for name, sums in cells.items()}
+
+    def number(self, name: str, confidence: str, system: str) -> float:
+        """A number of one system; the common coverage is that of the population."""
+        key = name, confidence, system
+        if key not in self.known:
+            measure, own = Measure.of(name), self.curves[confidence, system]
+            others = [curve.coverage_reached for (of, _), curve in self.curves.items() if of == confidence]
+            common = np.minimum.reduce(others) * own.units
+            self.known[key] = float(measure(Cut(own, common) if measure.value == COMMON else own)[0])
+        return self.known[key]
+
+
+class CellSums:
+    """Sums over units: how many have each confidence, and their loss; how many have each loss."""
+
+    def __init__(self, like: Graded) -> None:
+        self.units, self.divisor = 0, like.divisor
+        self.by_confidence, self.by_loss = np.zeros((3, 0)), np.zeros((3, 0))
+
+    def add(self, graded: Graded, grain: float) -> None:
+        """Count more units, with confidences rounded to multiples of the grain."""
+        self.units += graded.units
+        confidence = np.rint(graded.confidence / grain) * grain if grain else graded.confidence
+        self.by_confidence = _summed(self.by_confidence, -confidence, graded.loss)
+        self.by_loss = _summed(self.by_loss, graded.loss, graded.loss)
+
+    def curve(self) -> Replicates:
+        """The units as a curve, the most confident first."""
+        plateaus, levels = (
+            Entries(np.zeros(len(key), np.intp), count, loss, np.arange(len(key)), clusters=1)
+            for key, count, loss in (self.by_confidence, self.by_loss)
+        )
+        threshold, units = -self.by_confidence[0], np.array([float(self.units)])
+        table = Table(range(1), units, threshold, plateaus, levels, self.by_loss[0], self.divisor, whole=True)
+        return Replicates.of(table, np.ones((1, 1)))
+
+
+def _summed(sums: Floats, key: Floats, loss: Floats) -> Floats:
+    """Keys in ascending order, how many have each, and the sum of their losses, added to those there are."""
+    keys, index = np.unique(np.concatenate([sums[0], key]), return_inverse=True)
+    count = np.bincount(index, np.concatenate([sums[1], np.ones(len(key))]))
+    return np.stack([keys, count, np.bincount(index, np.concatenate([sums[2], loss]))])

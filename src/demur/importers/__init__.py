@@ -1,1 +1,0 @@
-"""Importers: the logs of other tools become units, one registered module per tool."""

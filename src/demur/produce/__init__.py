@@ -1,1 +1,0 @@
-"""Produce: from transcripts to a run file, by a model that is asked over HTTP."""
