@@ -13,12 +13,13 @@ from jsonschema import validate
 from scipy import stats
 
 from commands import demur
-from demur import UserError, Watch, apply, certify, choose, grade, grade_units, load_rule, read_table, variant
+from demur import UserError, Watch, apply, certify, choose, evaluate, grade, grade_units, load_rule, read_table, variant
 from demur.confidences.variants import VARIANTS
 from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
 from demur.inference.draws import folds
 from demur.quantities.curve import Curve
+from demur.report.selective.operating import operating_data
 
 T1 = {
     "confidence": [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0],
@@ -442,3 +443,10 @@ def test_a_calibration_that_would_change_nothing_is_refused(tmp_path):
     message = "demur: t.csv: the confidence proba has no use for a calibration: leave it out\n"
     assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
     assert demur(tmp_path, *call, "calibrated").returncode == 0
+
+
+@pytest.mark.parametrize(("losses", "taken"), [([0, 1, 0, 1], True), ([0, 0.5, 0, 1], True), ([0, 4, 0, 4], False)])
+def test_the_field_on_the_page_takes_per_cent_where_choose_does(losses, taken):
+    table = {"cluster": [1, 1, 2, 2], "loss": losses, "sure": [0.9, 0.6, 0.7, 0.8]}
+    results = evaluate(table, confidence="sure", resamples=0, seed=1)
+    assert operating_data(results, None)["takes_percent"] is taken
