@@ -13,7 +13,7 @@ from demur.facts.columns import Column
 from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
-from demur.facts.labels import spelled
+from demur.facts.labels import Spelling, spelled
 from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
 from demur.read.cells import Cells, read_cells
@@ -250,4 +250,6 @@ def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options:
     if instrument is None and not table.texts.isdisjoint(names):
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
+    if instrument is None and table.as_text:
+        Spelling.of(*map(table.labels, names))  # refuses 01 beside 1
     return {role: table.column(roles[role]) for role in ("truth", "prediction")}
