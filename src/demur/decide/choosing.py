@@ -62,7 +62,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
     members = rule_members(graded, target, max_units, created_at, command)
-    return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None)
+    return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None).of_library(graded.library)
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:

@@ -94,10 +94,8 @@ class Spelling:
     def check(self) -> None:
         """Refuse to compare true and false with 1 and 0, or 01 with 1, when both columns are known."""
         if self.reading is number_of and (both := self._padded & self._plain):
-            way = "write truths and predictions in the same way"
-            raise UserError(
-                f"{min(both, key=str)} is a label with and without a leading 0 or +: {way}, as codes or as numbers"
-            )
+            label, way = min(both, key=str), "write truths and predictions in the same way, as codes or as numbers"
+            raise UserError(f"{label} is a label with and without a leading 0 or +: {way}")
         if [*self.kinds] in ([{_FLAG}, {_BINARY}], [{_BINARY}, {_FLAG}]):
             first, second = (next(iter(kinds)) for kinds in self.kinds)
             raise UserError(f"a truth is {first}, a prediction {second}: write both in the same way")
