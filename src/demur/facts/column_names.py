@@ -34,7 +34,7 @@ _WORDS = {
     ),
     "score": (
         "correct correctly correctness right rightly accura* acc exactmatch match matches matched em pass passes "
-        "passed solved solves succe* ok okay valid hit hits good win won perfect faithful* grounded supported "
+        "passed solved solves succe* ok okay valid hit hits done good win won perfect faithful* grounded supported "
         "truthful* factual* helpful* satisf* acceptable adequate"
     ),
     "gap": "diff diffs difference differences",
@@ -79,7 +79,7 @@ _WORDS = {
     ),
     "amount": (
         "n nb count counts total totals token tokens word words char chars character characters length* len size "
-        "sizes position order difficulty level levels answered attempted responded"
+        "sizes position difficulty level levels answered attempted responded"
     ),
     "not": (
         "not non un minus without free less never isn isnt wasn wasnt aren arent don dont doesn doesnt didn didnt cannot "
@@ -90,7 +90,7 @@ _WORDS = {
         "missing opposite other others"
     ),
     "unclear": (
-        "lower higher better worse smaller larger gap gaps delta versus vs or fixed corrected resolved avoided absent "
+        "lower higher better worse smaller larger order gap gaps delta versus vs or fixed corrected resolved avoided absent "
         "removed prevented repaired caught detected found flagged"
     ),
     "plain": (
@@ -109,7 +109,7 @@ _EXACT = {word: kind for kind, words in _WORDS.items() for word in words.split()
 _STEMS = {word[:-1]: kind for kind, words in _WORDS.items() for word in words.split() if word.endswith("*")}
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _COMPLEMENT = re.compile(r"^[\s(]*(?:(?:1|1\.0+|100 ?%?|one)\s*[-−–]|1\s*/|[-−–~!¬](?:\s*1\s*\*)?)[\s)(]*(?=[^\W\d])")
-_FORMULA = re.compile(r"[=<>≠≤≥^*+]|\s[-−–]\s|[(~!¬]\s*[-−–]|(?<![\d/.−–-])(?:1|1\.0+|100)\s*[-−–/]\s*[^\W\d]")
+_FORMULA = re.compile(r"[^\w\s\-−–.,:;/()\[\]{}?%@#&'\"|!~¬]|\s[-−–]\s|[(~!¬]\s*[-−–]|(?<![\d/.−–-])(?:1|1\.0+|100)\s*[-−–/]\s*[^\W\d]")
 _PREFIXES = ("un", "in", "im", "mis", "dis")
 _SHORT = ("is", "id")  # known words within another have three letters or more, but for these
 _LONGEST_NAME, _LONGEST_WORD = 200, 40  # longer ones are no names, and are not looked at
@@ -154,7 +154,7 @@ _MIXED = (
 _OPPOSITES = {"confidence": "doubt", "doubt": "confidence", "loss": "score", "score": "loss"}
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2**16)
 def meaning(name: str) -> Meaning:
     """What the name of a column suggests.
 
@@ -179,14 +179,19 @@ def is_of_cluster(name: str) -> bool:
     return meaning(name).kind == "cluster" or telling[-1:] == ["cluster"]
 
 
+def has_cluster_word(name: str) -> bool:
+    """Whether any word of a name is one for what rows may belong to."""
+    return "cluster" in _kinds_of(words_of(name))
+
+
 def _kinds_of(words: Sequence[str]) -> list[str | None]:
     """The kinds of the words of a name; None for one that is not known, and is no number."""
     kinds = ["plain" if word.isdigit() else _kind_of(word) for word in words]
     if "no" in words and (words[-1] != "no" or "confidence" in kinds):  # not the number of patient_no
         kinds[words.index("no")] = "not"
     for index, (word, following) in enumerate(pairwise([*words, ""])):
-        if word in ("zero", "0") and _kind_of(following) == "loss":
-            kinds[index] = "not"
+        if word in ("zero", "0") and following != "1":  # no errors, or an index, or a value that is meant
+            kinds[index] = "not" if _kind_of(following) == "loss" else None
     return kinds
 
 
@@ -236,6 +241,7 @@ def _likeness(name: str) -> Likeness | None:
     return {"scored": Likeness.GRADE, "doubt": Likeness.DOUBT}.get(suggested.kind)
 
 
+@lru_cache(maxsize=2**16)
 def core(name: str) -> tuple[str, ...]:
     """The words of a name without those that add nothing.
 
@@ -245,7 +251,7 @@ def core(name: str) -> tuple[str, ...]:
     return tuple(word for word in words_of(name) if _kind_of(word) != "plain") + ("?",) * bool(_FORMULA.search(name))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2**16)
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in lower case: split where they are joined, and joined where one is written in two parts.
 
@@ -279,12 +285,7 @@ def _are_known(parts: Sequence[str]) -> bool:
     return all(part in _EXACT or part in _STEMS for part in parts) and parts[0] not in _PREFIXES
 
 
-@lru_cache(maxsize=4096)
 def _kind_of(word: str) -> str | None:
     """The kind of a word, None if it is unknown; that of its longest known beginning if it is not listed itself."""
-    stem = _stem(word)
-    return _EXACT.get(word, _STEMS[stem] if stem else None)
-
-
-def _stem(word: str) -> str:
-    return max((stem for stem in _STEMS if word.startswith(stem)), key=len, default="")
+    beginnings = (word[:end] for end in range(min(len(word), _LONGEST_WORD), 0, -1))
+    return _EXACT.get(word) or next((_STEMS[each] for each in beginnings if each in _STEMS), None)
