@@ -115,10 +115,10 @@ def test_a_name_that_may_be_turned_is_never_taken_the_wrong_way_round(tmp_path, 
     assert results is None or numbers(results) == expected
 
 
-@pytest.mark.parametrize(
-    "name",
-    "prof trustees agreeableness odds_ratio posterior_wall_mm votes_for_party reliability_group likelihood_ratio".split(),
-)
+OTHERS = "prof trustees agreeableness odds_ratio posterior_wall_mm votes_for_party reliability_group likelihood_ratio"
+
+
+@pytest.mark.parametrize("name", OTHERS.split())
 def test_what_only_looks_like_a_word_of_confidence_is_none(tmp_path, name):
     columns = {"participant": "who", "correct": "right", name: "number"}
     assert answered(tmp_path, columns, neutral=True)[0] is None

@@ -29,8 +29,8 @@ _WORDS = {
         "wrong* false error* errone* err errs loss losses incorrect* mistake* mistook hallucinat* confabulat* "
         "fabricat* misclassif* mispredict* misdiagnos* misread* mislabel* inaccura* fail* fault* flaw* bad invalid "
         "mismatch* miss missed misses penalt* residual* mae mse rmse mape wer cer regret brier violat* unsafe harmful "
-        "unfaithful* unsupported ungrounded untrue untruthful* defect* bug bugs buggy discrepan* unsatisf* unacceptable "
-        "inadequate falseneg falsenegative falsenegatives falsepos falsepositive falsepositives falsealarm"
+        "unfaithful* unsupported ungrounded untrue untruthful* defect* bug bugs buggy discrepan* unsatisf* "
+        "unacceptable inadequate falseneg falsenegative falsenegatives falsepos falsepositive falsepositives falsealarm"
     ),
     "score": (
         "correct correctly correctness right rightly accura* acc exactmatch match matches matched em pass passes "
@@ -82,16 +82,16 @@ _WORDS = {
         "sizes position difficulty level levels answered attempted responded"
     ),
     "not": (
-        "not non un minus without free less never isn isnt wasn wasnt aren arent don dont doesn doesnt didn didnt cannot "
-        "cant"
+        "not non un minus without free less never isn isnt wasn wasnt aren arent don dont doesn doesnt didn didnt "
+        "cannot cant"
     ),
     "turned": (
         "neg negative negated inverse inverted inv reciprocal low lack lacks revers* rev flip* complement* deficit "
         "missing opposite other others"
     ),
     "unclear": (
-        "lower higher better worse smaller larger order gap gaps delta versus vs or fixed corrected resolved avoided absent "
-        "removed prevented repaired caught detected found flagged"
+        "lower higher better worse smaller larger order gap gaps delta versus vs or fixed corrected resolved avoided "
+        "absent removed prevented repaired caught detected found flagged"
     ),
     "plain": (
         "is was has the abs absolute one zeroone zeroshot fewshot value values flag bool binary indicator col column"
@@ -109,7 +109,10 @@ _EXACT = {word: kind for kind, words in _WORDS.items() for word in words.split()
 _STEMS = {word[:-1]: kind for kind, words in _WORDS.items() for word in words.split() if word.endswith("*")}
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _COMPLEMENT = re.compile(r"^[\s(]*(?:(?:1|1\.0+|100 ?%?|one)\s*[-−–]|1\s*/|[-−–~!¬](?:\s*1\s*\*)?)[\s)(]*(?=[^\W\d])")
-_FORMULA = re.compile(r"[^\w\s\-−–.,:;/()\[\]{}?%@#&'\"|!~¬]|\s[-−–]\s|[(~!¬]\s*[-−–]|(?<![\d/.−–-])(?:1|1\.0+|100)\s*[-−–/]\s*[^\W\d]")
+_FORMULA = re.compile(  # a sign of a formula, a minus that is no hyphen, or a number that something is taken from
+    r"""[^\w\s\-−–.,:;/()\[\]{}?%@#&'"|!~¬]|\s[-−–]\s|[(~!¬]\s*[-−–]"""
+    r"|(?<![\d/.−–-])(?:1|1\.0+|100)\s*[-−–/]\s*[^\W\d]"
+)
 _PREFIXES = ("un", "in", "im", "mis", "dis")
 _SHORT = ("is", "id")  # known words within another have three letters or more, but for these
 _LONGEST_NAME, _LONGEST_WORD = 200, 40  # longer ones are no names, and are not looked at
