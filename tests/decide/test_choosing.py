@@ -19,7 +19,7 @@ from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
 from demur.inference.draws import folds
 from demur.quantities.curve import Curve
-from demur.report.selective.operating import operating_data
+from demur.show.selective.operating import operating_data
 
 T1 = {
     "confidence": [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0],

@@ -127,15 +127,6 @@ def evaluate(
         typer.Option("--convention", help="Add what another tool would report: {conventions}; repeatable."),
     ] = None,
     workers: options.WorkerNames = None,
-    route: Annotated[
-        str,
-        typer.Option(
-            help="For parts: summaries (merged), passes (entries stay with the workers), sites (each reads its own)."
-        ),
-    ] = USUAL,
-    scratch: Annotated[
-        Path | None, typer.Option(help="A folder visible to all workers, or one of each site; temporary if not given.")
-    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -160,7 +151,7 @@ def evaluate(
     """
     typed = {name: value for name, value in locals().items() if value is not None and value is not False}
     from demur.evaluation.answering import evaluate_data, files_read
-    from demur.report.console import evaluation_text
+    from demur.show.console import evaluation_text
 
     check_flags(resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
     request = _request(typed)

@@ -123,9 +123,6 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
 
     def drawn(replicates: range, prepared: Prepared | None) -> Floats | Tiles:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        if (passes := getattr(asks[0].view, "passes", None)) is not None:
-            by_workers: Floats = passes.draws(replicates)  # in the workers' own form
-            return by_workers
         tiles = prepared.drawn(plan.seed, replicates, clusters) if prepared and plan.strata is None else None
         return tiles or weights(plan.seed, np.asarray(replicates), clusters, plan.strata)
 

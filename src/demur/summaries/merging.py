@@ -24,7 +24,6 @@ _ALIKE: dict[str, Callable[[About], Any]] = {
     "the noun": lambda about: about.noun,
     "whether rows are clusters of their own": lambda about: about.independent,
     "whether items have names": lambda about: about.numbered,
-    "whether ids are pseudonyms": lambda about: bool(about.sites),
     "the loss": lambda about: (about.loss.name, about.loss.definition, _largest(about)),
     "to how many decimals losses are rounded": lambda about: about.loss.digits,
     "the instrument": lambda about: about.instrument and about.instrument.name,
@@ -45,7 +44,7 @@ def _largest(about: About) -> float | None:
 
 def merged(parts: Sequence[Summary], names: Sequence[object]) -> Summary:
     """One summary of the units of all parts; `names` are those of the parts in messages."""
-    check_alike([part.about for part in parts], names)
+    _check_alike([part.about for part in parts], names)
     if not any(len(part.ids) for part in parts):
         raise UserError(f"nothing to evaluate: no {parts[0].about.noun} succeeded in any part")
     if len(parts) == 1:
@@ -76,7 +75,7 @@ def _piece(
     return grouped([np.concatenate(column) for column in zip(*columns, strict=True)], sizes, np.concatenate(count))
 
 
-def check_alike(abouts: Sequence[About], names: Sequence[object]) -> None:
+def _check_alike(abouts: Sequence[About], names: Sequence[object]) -> None:
     """Raise unless the settings of all parts agree and no part occurs twice."""
     first = abouts[0]
     for about, name in zip(abouts, names, strict=True):
@@ -195,6 +194,5 @@ def _common_about(abouts: Sequence[About], divisor: int, groups: Sequence[Any], 
             "repeated": any(about.repeated for about in abouts),
             "failed_units": FailedAbout(rule=rules[0], by_cause=dict(sorted(failed.items()))) if rules else None,
             "parts": tuple(sorted(part for about in abouts for part in about.parts)),
-            "sites": tuple(sorted({site for about in abouts for site in about.sites})),
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -86,15 +86,6 @@ class Summary:
         """The number of codes of each column of the entries."""
         return entry_sizes(self.about, len(self.ids), [*map(len, self.values.values())], len(self.losses))
 
-    def of_clusters(self, first: int, end: int) -> Summary:
-        """The summary of the clusters from `first` to `end`, with the same header, values and losses."""
-        rows = slice(*np.searchsorted(self.columns[0], (first, end)).tolist())
-        cluster, *others = (column[rows] for column in self.columns)
-        numbers = len(self.ids.numbers)
-        ids = Ids(self.ids.numbers[first:end], self.ids.texts[max(first - numbers, 0) : max(end - numbers, 0)])
-        moved = cluster.astype(np.int64) - first
-        return replace(self, ids=ids, digests=self.digests[first:end], columns=[moved, *others], count=self.count[rows])
-
     @property
     def units(self) -> int:
         """The number of units."""
@@ -123,14 +114,10 @@ class Summary:
             raise UserError("its numbers do not hold together; summarize its parts anew")
 
     def facts(self, source: Source | None = None) -> Items:
-        """The facts; raises if no unit succeeded, which is allowed in one part of several."""
-        if not len(self.count):
-            raise UserError(f"nothing to evaluate: no {self.about.noun} succeeded ({len(self.failed)} failed)")
-        return self.items(source)
-
-    def items(self, source: Source | None = None) -> Items:
-        """The facts, a row for each entry."""
+        """The facts, a row for each entry; raises if no unit succeeded, which is allowed in one part of several."""
         about, size = self.about, len(self.count)
+        if not size:
+            raise UserError(f"nothing to evaluate: no {about.noun} succeeded ({len(self.failed)} failed)")
         cluster, state, *others, loss_code = self.columns
         groups, signals = others[: len(about.groups)], others[len(about.groups) :]
         # Types as narrow as in the file, and zeros that take no memory: there may be tens of millions of entries.
