@@ -14,6 +14,7 @@ import demur
 from commands import demur as in_process
 from demur.cli import MODULES
 from demur.cli.commands import app
+from demur.extension import installed
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
@@ -71,7 +72,8 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
 def test_every_command_is_imported_by_its_name():
     registered = [command.name or command.callback.__name__ for command in app.registered_commands]
     registered += [group.name for group in app.registered_groups]
-    assert sorted(registered) == sorted(name for names in MODULES.values() for name in names)
+    added = [name for extension in installed().values() for name in extension.commands]
+    assert sorted(registered) == sorted([*added, *(name for names in MODULES.values() for name in names)])
 
 
 def command(*arguments):
