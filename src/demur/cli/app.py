@@ -137,7 +137,7 @@ def fitted(path: Path | None) -> AnyCalibration | None:
 
 
 def check_flags(
-    resamples: int, seed: int | None, created_at: str | None, threads: int | None, *, as_json: bool, quiet: bool
+    resamples: int, seed: int, created_at: str | None, threads: int | None, *, as_json: bool, quiet: bool
 ) -> None:
     """Check the flags before a large file is read."""
     from demur.files.strict_model import checked_time

@@ -220,7 +220,7 @@ class AuditOptions:
 
         paths, voice = [*map(str, data)], Spoken()
         given = Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, loss=_STATED)
-        understood = settled(paths, given, _STATED, voice, seedless=False)
+        understood = settled(paths, given, _STATED, voice)
         with understood.explaining():
             runs = read_inputs(paths, instrument=self.instrument, columns=understood.columns, options=self.table)
         voice.tell(understood.notes)

@@ -104,9 +104,7 @@ def choose(
     confidence: Annotated[
         str, typer.Option(help="What ranks the answers: a variant or signal by name; the only confidence of a table.")
     ] = "default",
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more. Required.")
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more.")] = 0,
     targets: _Targets,
     fixed: _Fixed,
     reading: options.ReadingOptions,
@@ -132,7 +130,7 @@ def choose(
     fit, turned = fitted(calibration), tuple(lower_is_surer or ())
     answers: Any = {"loss": loss, "lower_is_surer": turned}
     items, understood = reading.understood(
-        file, Spoken(quiet=as_json), confidence, counts=True, seedless=seed is None, **answers
+        file, Spoken(quiet=as_json), confidence, counts=True, **answers
     )
     graded, tune = _graded(file, items, understood, turned, fit), None
     if fixed.tune is not None:

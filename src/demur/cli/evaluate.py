@@ -87,7 +87,7 @@ def evaluate(
         str | None, typer.Option(help="The confidence of the verdict, chosen beforehand; the first if not given.")
     ] = None,
     resamples: options.Resamples = USUAL,
-    seed: options.Seed = None,
+    seed: options.Seed = USUAL,
     threads: options.Threads = None,
     calibration: options.CalibrationFile = None,
     output: options.Output = None,

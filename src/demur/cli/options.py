@@ -70,10 +70,7 @@ CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by de
 Resamples = Annotated[
     int, typer.Option("--bootstrap-resamples", help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
-]
+Seed = Annotated[int, typer.Option(help="Seed of the resampling: any integer, 0 or more; recorded with the results.")]
 Threads = Annotated[
     int | None,
     typer.Option(help="Threads to resample on; if not given, all processors for large work, one for small."),
@@ -195,14 +192,13 @@ class ReadingOptions:
         voice: Voice,
         confidence: str = "default",
         *,
-        seedless: bool = False,
         counts: bool = False,
         **more: Any,
     ) -> tuple[Items, Settled]:
         """Read a file, and infer and print the options that the user left open."""
         from demur.evaluation.guessing import settled
 
-        inferred = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
+        inferred = settled([str(path)], self.given(**more), confidence, voice)
         items = self.items(path, inferred, counts=counts)
         inferred = inferred.of([items])
         voice.tell(inferred.notes)

@@ -134,7 +134,7 @@ def retrieval(
     files: RankingFiles,
     numbers: _ChosenNumbers,
     resamples: options.Resamples = 10_000,
-    seed: options.Seed = None,
+    seed: options.Seed = 0,
     threads: options.Threads = None,
     output: options.Output = None,
     report: options.ReportPage = None,

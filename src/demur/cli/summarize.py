@@ -79,7 +79,7 @@ def summarize(
         loss_digits=loss_digits,
     )
     voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=part_reading.lower_is_surer)
-    understood = settled([files[0]], given, confidence, voice, seedless=False)
+    understood = settled([files[0]], given, confidence, voice)
     columns, names = understood.columns[0], understood.confidence
     part_reading = replace(part_reading, confidence=names, columns=columns, loss=understood.loss)
     with progress_bar("reading") as advance, understood.explaining(), Workers(workers or 1) as pool:

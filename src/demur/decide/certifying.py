@@ -58,7 +58,7 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     max_units: int | None = None,
     tune: Graded | None = None,
     split: bool = False,
-    seed: int,
+    seed: int = 0,
     created_at: str | None = None,
     command: str | None = None,
 ) -> Rule:

@@ -59,7 +59,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     exclude: str | Sequence[str] = _SETTINGS.exclude,
     primary: str | None = _SETTINGS.primary,
     resamples: int = RESAMPLES,
-    seed: int | None = None,
+    seed: int = 0,
     threads: int | None = None,
     calibration: AnyCalibration | str | Path | None = None,
     intersection_only: bool = False,
@@ -91,7 +91,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     what they read in `scratch`, a folder that all of them can reach. With `route="sites"` each site reads a summary of
     its own, at one path for all: `workers` is then a mapping from the names of the sites to executors. Give several
     inputs to compare them, or a mapping from the name of each system to its data. The options are those of
-    `demur evaluate` and give the results that the command writes. A `seed` is needed unless `resamples` is 0.
+    `demur evaluate` and give the results that the command writes. The `seed` of the resampling is recorded.
 
     `columns` maps roles to columns, `{"cluster": "document"}`; `read_table` describes the roles. Columns with common
     names are recognised, and recorded in `results.study.inputs`; an ambiguous table is an error that lists the choices.

@@ -80,14 +80,14 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
 def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice) -> Results:
     """The results of an evaluation; an option that is missing has its default."""
     entries, options = entries_of(data), _checked(options)
-    plan, seedless = _plan(options)
+    plan = _plan(options)
     labels = Labels.of(requested_groups(options.get("group")), options.get("groups"))
     settings: Settings = options.get("settings") or _settings(options, labels)
     given, table = _given(options, settings), _table(options)
     entries, folders = _in_parts(entries, {**options, "seed": plan.seed}, settings)
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
     shown = [first_parts.get(n, entry) for n, entry in enumerate(entries)]
-    understood = settled(shown, given, settings.confidence, voice, seedless=seedless)
+    understood = settled(shown, given, settings.confidence, voice)
     with understood.explaining():
         reading: Any = {"columns": understood.columns, "options": labels.options(table), "instrument": given.instrument}
         chosen = {name: several(options.get(name)) for name in ("mode", "experiment")}
@@ -149,14 +149,12 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, **{name: several(options[name]) for name in _LISTS if name in options}}
 
 
-def _plan(options: Mapping[str, Any]) -> tuple[Plan, bool]:
-    """How to resample, and whether the seed that this needs is missing."""
+def _plan(options: Mapping[str, Any]) -> Plan:
     if options.get("plan") is not None:
-        return options["plan"], False
-    resamples, seed = options.get("resamples", RESAMPLES), options.get("seed")
-    missing = bool(resamples) and seed is None
-    seed = 0 if missing else seed
-    return Plan(resamples, seed, threads=options.get("threads"), progress=options.get("progress")), missing
+        plan: Plan = options["plan"]
+        return plan
+    resamples, seed = options.get("resamples", RESAMPLES), options.get("seed", 0)
+    return Plan(resamples, seed, threads=options.get("threads"), progress=options.get("progress"))
 
 
 def files_read(options: Mapping[str, Any]) -> list[str | Path]:

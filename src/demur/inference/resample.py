@@ -58,7 +58,7 @@ class Plan:
     """
 
     n_resamples: int
-    seed: int | None
+    seed: int | None = 0
     block: int | None = None
     threads: int | None = None
     progress: Progress | None = None

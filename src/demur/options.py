@@ -1,0 +1,170 @@
+"""How options are declared, once, and how they are spelled for whoever gives them.
+
+An option is a field of a small dataclass, a section. From the fields come the options of the command line, the keys of
+`demur.toml` and the arguments of the section in Python, and a message that names an option spells it as its reader
+writes it: a `Door` for each way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, TypeVar
+
+Section = TypeVar("Section", bound=type)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is said of an option: its help, and how it is typed on the command line.
+
+    `flag` is its name there, if that is not the name of the field. `kind` is what one value is read as, and `repeated`
+    options take several. An `everyday` option is in the short help.
+    """
+
+    help: str
+    flag: str = ""
+    kind: type = str
+    metavar: str | None = None
+    repeated: bool = False
+    everyday: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An option with a value that answers an open question; of `columns`, the column of one role."""
+
+    name: str
+    value: str | bool
+    role: str = ""
+
+
+class Door(Protocol):
+    """The way in that a user has taken: spells options in messages as that user writes them."""
+
+    @property
+    def noun(self) -> str:
+        """What the user would run again: "call" or "command"."""
+
+    def option(self, name: str, value: str = "") -> str:
+        """An option, with a value if there is one."""
+
+    def column(self, role: str, name: str) -> str:
+        """The option that maps a role to a column."""
+
+    def again(self, answers: Sequence[Answer]) -> str:
+        """What the user ran, with these options added."""
+
+
+SECTIONS: dict[str, type] = {}
+
+
+def section(name: str) -> Callable[[Section], Section]:
+    """Register a dataclass of options under the name of its section."""
+
+    def registered(options: Section) -> Section:
+        SECTIONS[name] = options
+        return options
+
+    return registered
+
+
+def option(
+    default: Any,
+    description: str,
+    *,
+    flag: str = "",
+    kind: type = str,
+    metavar: str | None = None,
+    repeated: bool = False,
+    everyday: bool = False,
+) -> Any:
+    """A field of a section that is an option; its default must be immutable."""
+    return field(default=default, metadata={"option": Option(description, flag, kind, metavar, repeated, everyday)})
+
+
+def declared(options: type) -> dict[str, Option]:
+    """The options of a section by the names of their fields."""
+    return {known.name: known.metadata["option"] for known in fields(options) if "option" in known.metadata}
+
+
+def flag_of(name: str) -> str:
+    """An option as it is typed on the command line.
+
+    >>> flag_of("max_units")
+    '--max-units'
+    """
+    own = next((known[name].flag for known in map(declared, SECTIONS.values()) if name in known), "")
+    return own or f"--{name.replace('_', '-')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The door of Python: options are keywords of `demur.evaluate`, or arguments of a section."""
+
+    keywords: Sequence[str] = ()
+    noun: str = "call"
+
+    def option(self, name: str, value: str = "") -> str:
+        """A keyword, or an argument of the section that has the option.
+
+        >>> Call().option("loss", "zero_one")
+        "loss='zero_one'"
+        """
+        argument = f"{name}={value!r}" if value else name
+        home = next((known.__name__ for known in SECTIONS.values() if name in declared(known)), "")
+        return argument if name in self.keywords or not home else f"{home}({argument})"
+
+    def column(self, role: str, name: str) -> str:
+        """The mapping of one role."""
+        return f"columns={ {role: name}!r}"
+
+    def again(self, answers: Sequence[Answer]) -> str:
+        """The call with keywords added; roles are in one mapping."""
+        columns = {answer.role: answer.value for answer in answers if answer.role}
+        mapping = [f"columns={columns!r}"] if columns else []
+        others = [self._given(answer) for answer in answers if not answer.role]
+        return f"evaluate(…, {', '.join([*mapping, *others])})"
+
+    def _given(self, answer: Answer) -> str:
+        keyword = next((name for name, known in SECTIONS.items() if answer.name in declared(known)), "")
+        argument = f"{answer.name}={answer.value!r}"
+        if not keyword or answer.name in self.keywords:
+            return argument
+        return f"{keyword}={SECTIONS[keyword].__name__}({argument})"
+
+
+_door: ContextVar[Door] = ContextVar("door", default=Call())  # noqa: B039  (it is immutable)
+
+
+def door() -> Door:
+    """The way in that the user has taken: Python, unless the command line says otherwise."""
+    return _door.get()
+
+
+def enter(through: Door) -> Callable[[], None]:
+    """Spell options for this door from here on; call what is returned to leave it."""
+    token = _door.set(through)
+    return lambda: _door.reset(token)
+
+
+def spelled(name: str, value: str = "") -> str:
+    """An option as the user would write it, for a message."""
+    return door().option(name, value)
+
+
+def mapped(role: str, name: str = "COLUMN") -> str:
+    """The option that maps a role to a column, as the user would write it, for a message."""
+    return door().column(role, name)
+
+
+def from_mapping(options: type[Any], values: Mapping[str, Any]) -> Any:
+    """A section with these values; an unknown name is an error that offers the nearest one."""
+    from demur.errors import unknown  # noqa: PLC0415  (errors spell options)
+
+    known = declared(options)
+    for name in values:
+        if name not in known:
+            raise unknown("option", name, known)
+    return options(**values)
