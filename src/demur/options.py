@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from typing import Any, Protocol, TypeVar
+
+from demur.errors import UserError, literal, unknown
 
 Section = TypeVar("Section", bound=type)
 
@@ -19,12 +22,13 @@ Section = TypeVar("Section", bound=type)
 class Option:
     """What is said of an option: its help, and how it is typed on the command line.
 
-    `flag` is its name there, if that is not the name of the field. `kind` is what one value is read as, and `repeated`
+    `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one value is read as, and `repeated`
     options take several. An `everyday` option is in the short help.
     """
 
     help: str
     flag: str = ""
+    aliases: tuple[str, ...] = ()
     kind: type = str
     metavar: str | None = None
     repeated: bool = False
@@ -73,15 +77,10 @@ def section(name: str) -> Callable[[Section], Section]:
 def option(
     default: Any,
     description: str,
-    *,
-    flag: str = "",
-    kind: type = str,
-    metavar: str | None = None,
-    repeated: bool = False,
-    everyday: bool = False,
+    **typed: Any,
 ) -> Any:
-    """A field of a section that is an option; its default must be immutable."""
-    return field(default=default, metadata={"option": Option(description, flag, kind, metavar, repeated, everyday)})
+    """A field of a section that is an option, with the fields of `Option`; its default must be immutable."""
+    return field(default=default, metadata={"option": Option(description, **typed)})
 
 
 def declared(options: type) -> dict[str, Option]:
@@ -99,11 +98,23 @@ def flag_of(name: str) -> str:
     return own or f"--{name.replace('_', '-')}"
 
 
+KEYWORDS = (
+    "confidence",
+    "loss",
+    "columns",
+    "lower_is_surer",
+    "mode",
+    "baseline",
+    "calibration",
+    "resamples",
+    "seed",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """The door of Python: options are keywords of `demur.evaluate`, or arguments of a section."""
 
-    keywords: Sequence[str] = ()
     noun: str = "call"
 
     def option(self, name: str, value: str = "") -> str:
@@ -114,7 +125,7 @@ class Call:
         """
         argument = f"{name}={value!r}" if value else name
         home = next((known.__name__ for known in SECTIONS.values() if name in declared(known)), "")
-        return argument if name in self.keywords or not home else f"{home}({argument})"
+        return argument if name in KEYWORDS or not home else f"{home}({argument})"
 
     def column(self, role: str, name: str) -> str:
         """The mapping of one role."""
@@ -130,7 +141,7 @@ class Call:
     def _given(self, answer: Answer) -> str:
         keyword = next((name for name, known in SECTIONS.items() if answer.name in declared(known)), "")
         argument = f"{answer.name}={answer.value!r}"
-        if not keyword or answer.name in self.keywords:
+        if not keyword or answer.name in KEYWORDS:
             return argument
         return f"{keyword}={SECTIONS[keyword].__name__}({argument})"
 
@@ -149,20 +160,38 @@ def enter(through: Door) -> Callable[[], None]:
     return lambda: _door.reset(token)
 
 
-def spelled(name: str, value: str = "") -> str:
+def as_option(name: str, value: str = "") -> str:
     """An option as the user would write it, for a message."""
     return door().option(name, value)
 
 
-def mapped(role: str, name: str = "COLUMN") -> str:
+def as_column(role: str, name: str = "COLUMN") -> str:
     """The option that maps a role to a column, as the user would write it, for a message."""
     return door().column(role, name)
 
 
+def names_of(name: str, given: object) -> tuple[str, ...]:
+    """The names that an option was given: one, or several."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(known, str) for known in names):
+        raise UserError(f"{name} {literal(given)}, expected a name, or a list of them")
+    return tuple(names)
+
+
+def number_of(name: str, given: object) -> None:
+    """Check that an option was given a number, or nothing."""
+    if given is not None and (not isinstance(given, Real) or isinstance(given, bool)):
+        raise UserError(f"{name} {literal(given)}, expected a number")
+
+
+def text_of(name: str, given: object) -> None:
+    """Check that an option was given a text, or nothing."""
+    if given is not None and not isinstance(given, str):
+        raise UserError(f"{name} {literal(given)}, expected a text")
+
+
 def from_mapping(options: type[Any], values: Mapping[str, Any]) -> Any:
     """A section with these values; an unknown name is an error that offers the nearest one."""
-    from demur.errors import unknown  # noqa: PLC0415  (errors spell options)
-
     known = declared(options)
     for name in values:
         if name not in known:

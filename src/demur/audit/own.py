@@ -22,9 +22,10 @@ from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS
 from demur.inference.resample import Plan, Progress
-from demur.inference.uncertainty import POINT_ONLY
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
+from demur.results.costs import Costs
+from demur.results.emulated import Conventions
 from demur.results.groups import settings_of
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
@@ -43,7 +44,6 @@ _INTERVALS = {
     "requested": "requested interval",
     "simultaneous": "simultaneous interval",
 }
-_ADDED = ("empty_decision", "ece_if_calibrated", "risk_intervals")  # earlier files lack them
 _UNCHECKED = ("created_at", "tool", "execution", "inputs", "also_read", "convention", "skipped", "excluded")
 _RULED = {"bands", "warnings", "reference_ranges"}  # made by rules that may differ between minor versions
 
@@ -71,23 +71,22 @@ def audited_runs(
     settings = Settings(
         loss=study.loss.name,
         confidence=study.confidences,
-        grid=study.coverages,
+        coverages=study.coverages,
         area_coverage=study.area_coverage,
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
         baseline=study.baseline,
         groups=settings_of(study.groups),
-        abstention_costs=study.abstention_costs or (),
-        cross_fit=study.cross_fit or FOLDS,
+        costs=Costs(*(study.abstention_costs or ()), cross_fit=study.cross_fit or FOLDS),
         lower_is_surer=claimed.lower_is_surer,
-        conventions=study.conventions or (),
+        conventions=Conventions(*(study.conventions or ())),
+        calibration=calibration,
+        intersection_only=study.intersection_only,
     )
     recomputed = evaluate(
         items,
         settings=settings,
         plan=_plan(claimed, progress),
-        calibration=calibration,
-        intersection_only=study.intersection_only,
         beside=_recorded_beside(claimed, beside or Beside()),
     )
     hashes = [
@@ -170,9 +169,8 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
         if other is None:
             yield Finding(label(row.key), "differs", as_reported(row.value), cause="the data give no such number")
         else:
-            alone = row.no_interval == POINT_ONLY  # files of earlier versions have some numbers without an interval
             for name, finding in _compared(row, other, written, earlier):
-                if name == "value" or (not alone and (row.key.minus is None, name) in filled):
+                if name == "value" or (row.key.minus is None, name) in filled:
                     yield finding
     named = {row.key.quantity for row in claimed}
     for row in written:
@@ -255,9 +253,7 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
     """Compare everything that is not an estimate: counts, cases, curves and warnings."""
     others = dict(flattened(_contents(recomputed)))
     for path, value in flattened(_contents(claimed)):
-        if value is None and path[-1] in _ADDED:
-            others = {other: cell for other, cell in others.items() if other[: len(path)] != path}
-        elif path not in others:
+        if path not in others:
             if not (earlier and _RULED & {*path}):
                 yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
         elif not (earlier and _RULED & {*path}):

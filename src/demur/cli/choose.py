@@ -129,9 +129,7 @@ def choose(
     fixed.check(targets)
     fit, turned = fitted(calibration), tuple(lower_is_surer or ())
     answers: Any = {"loss": loss, "lower_is_surer": turned}
-    items, understood = reading.understood(
-        file, Spoken(quiet=as_json), confidence, counts=True, **answers
-    )
+    items, understood = reading.understood(file, Spoken(quiet=as_json), confidence, counts=True, **answers)
     graded, tune = _graded(file, items, understood, turned, fit), None
     if fixed.tune is not None:
         tune = _graded(fixed.tune, reading.items(fixed.tune, understood, counts=True), understood, turned, fit)

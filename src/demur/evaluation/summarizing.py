@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
-from weakref import finalize
 
 from demur.confidences.grading import losses_of
 from demur.confidences.serving import only_signal, signals_for
@@ -19,10 +16,12 @@ from demur.errors import UserError, located
 from demur.evaluation.batches import in_batches
 from demur.evaluation.data import Folder
 from demur.evaluation.guessing import Settled
+from demur.evaluation.request import Request
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.items import Items, Source
 from demur.facts.memory import give_back
 from demur.files.strict_json import fingerprint, shown_path
+from demur.options import as_column, as_option
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
@@ -30,7 +29,7 @@ from demur.read.rows import systems_of
 from demur.read.table_options import PartOptions
 from demur.read.tables import FileTable, format_of
 from demur.summaries.bins import MOST
-from demur.summaries.file import content, read_summary
+from demur.summaries.file import read_summary
 from demur.summaries.mark import is_summary
 from demur.summaries.merging import merged
 from demur.summaries.summary import Summary, SummaryOptions
@@ -54,13 +53,15 @@ class PartReading:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", PartOptions.of(self.options))
         if self.confidence == "all":
-            raise UserError("a summary keeps the signals of confidences that are named: --confidence NAME,NAME")
+            raise UserError(
+                f"a summary keeps the signals of confidences that are named: {as_option('confidence', 'NAME,NAME')}"
+            )
         if self.options.repeats != "units":
             raise UserError(
-                f"--repeats {self.options.repeats} needs all repeats of a unit at once: no summary can do it"
+                f"{as_option('repeats', self.options.repeats)} needs all repeats of a unit at once: no summary can do it"
             )
         if self.options.every_row_its_own_cluster:
-            raise UserError("parts are merged by the ids of their clusters: map a column, cluster=COLUMN (--column)")
+            raise UserError(f"parts are merged by the ids of their clusters: map a column, {as_column('cluster')}")
 
     @property
     def is_of_rows(self) -> bool:
@@ -124,59 +125,22 @@ def summarize(
     return merged(summaries, parts) if len(summaries) > 1 else summaries[0]
 
 
-def read_folders(
-    entries: list[Any], folders: Mapping[int, Folder], understood: Settled, options: Mapping[str, Any]
-) -> None:
+def read_folders(entries: list[Any], folders: Mapping[int, Folder], understood: Settled, request: Request) -> None:
     """Replace each folder among the inputs by its facts."""
-    shared = ("instrument", "options", "lower_is_surer")
+    options = request.reading
     for index, folder in folders.items():
-        chosen: Any = {name: for_each(options[name], len(entries), name)[index] for name in ("mode", "experiment")}
         reading = PartReading(
             understood.confidence,
             understood.columns[index],
+            options.instrument,
+            options,
+            mode=for_each(options.mode, len(entries), "mode")[index],
+            experiment=for_each(options.experiment, len(entries), "experiment")[index],
             loss=understood.loss,
-            **chosen,
-            **{name: options[name] for name in shared},
+            lower_is_surer=request.settings.lower_is_surer,
         )
-        if options["route"] == "passes":
-            entries[index] = folder.name, _in_passes(folder, reading, options)
-            continue
-        with Workers(options["workers"]) as workers:
-            summary = summarize(folder.parts, reading, workers, options.get("progress"))
+        with Workers(request.plan.workers) as workers:
+            summary = summarize(folder.parts, reading, workers, request.plan.progress)
         give_back()  # of the parts, which are merged
-        entries[index] = folder.name, summary.facts(_source(folder, summary.about.parts))
-
-
-def _source(folder: Folder, parts: Sequence[str]) -> Source:
-    return Source(shown_path(folder.path), fingerprint("\n".join(parts).encode()))
-
-
-def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any]) -> Items:
-    """The facts of a folder for passes: summaries of its parts stay in a temporary folder that the workers share."""
-    from demur.distributed.passes import Passes, StoredPart  # noqa: PLC0415  (few evaluations are in passes)
-    from demur.distributed.ranges import unwritable  # noqa: PLC0415
-
-    with ExitStack() as stack:
-        try:
-            scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=options.get("scratch")))
-        except OSError as error:
-            raise unwritable(options.get("scratch") or gettempdir(), error) from None
-        workers = stack.enter_context(Workers(options["workers"]))
-        work = partial(_kept_part, reading=reading, folder=scratch)
-        parts: list[StoredPart] = workers.each(work, [*enumerate(folder.parts)], options.get("progress"))
-        passes = Passes.of(parts, workers, options.get("seed"))
-        finalize(passes, stack.pop_all().close)
-    return passes.items(_source(folder, passes.summary.about.parts))
-
-
-def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
-    """Write the summary of a part to the shared folder; a part that is a summary already is used where it is."""
-    from demur.distributed.passes import StoredPart  # noqa: PLC0415
-    from demur.distributed.ranges import Storage  # noqa: PLC0415
-    from demur.files.write import write_whole  # noqa: PLC0415
-
-    number, path = task
-    summary = summarized(path, reading)
-    if not is_summary(path):
-        path = write_whole(Path(folder) / f"{number}.sum", content(summary))
-    return StoredPart.of(Storage(folder), str(path), summary)
+        source = Source(shown_path(folder.path), fingerprint("\n".join(summary.about.parts).encode()))
+        entries[index] = folder.name, summary.facts(source)

@@ -12,6 +12,7 @@ from demur.errors import UserError, and_more, shown
 from demur.facts.ids import sorted_ids
 from demur.facts.items import Items
 from demur.facts.labels import folded
+from demur.options import as_option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,7 @@ def _check_same_clusters(clusters: Mapping[str, set[int | str]], shared: set[int
         )
         raise UserError(
             f"the {len(clusters)} inputs hold different {noun}s; not in all of them: {counts}; "
-            f"--intersection-only compares the {len(shared)} they share"
+            f"{as_option('intersection_only')} compares the {len(shared)} they share"
         )
 
 
@@ -93,7 +94,7 @@ def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
     failed = [items.failed_units for items in systems.values() if items.failed_units]
     if any(units.counted and units.rule == "drop" for units in failed):
         raise UserError(
-            "units failed and were left out, and no summary says which: --failed-units abstain keeps all units"
+            f"units failed and were left out, and no summary says which: {as_option('failed_units', 'abstain')} keeps all units"
         )
     names = {name for units in failed if units.rule == "drop" for name in units.names}
     if not names:

@@ -18,6 +18,7 @@ from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
 from demur.facts.paths import SignalColumns
 from demur.facts.raw_units import FailedUnits, RawUnits, Repeats, check_complete, check_values
+from demur.options import as_option
 from demur.types import Flags, Indices, Integers
 
 
@@ -51,7 +52,7 @@ class Items:
 
     In a summary, a row stands for `count` units of a cluster that are equal in all that is known; such units have no
     items. `summary` says what was summarized, and `digests` has a number per cluster that stands for its units and
-    their ground truths. In passes, `passes` knows the clusters of the units, and `cluster` is 0 in every row.
+    their ground truths.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -79,7 +80,6 @@ class Items:
     count: Integers | None = None
     digests: NDArray[np.uint64] | None = None
     summary: Any = None
-    passes: Any = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -146,8 +146,6 @@ class Items:
 
     def cluster_sizes(self, rows: Flags | slice = slice(None)) -> Integers:
         """The number of units of each cluster, in all rows or in these."""
-        if self.passes is not None:
-            return np.asarray(self.passes.units)
         counts = None if self.count is None else self.count[rows]
         return summed(self.cluster[rows], counts, len(self.cluster_ids))
 
@@ -256,7 +254,9 @@ def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
     if (item < 0).any():
         unit = raw.unit_name(int(np.argmax(item < 0)))
         known = f"{raw.instrument.name} has {', '.join(names)}"
-        raise UserError(f"{unit}: no such item, {known}; a table with items of its own needs --instrument none")
+        raise UserError(
+            f"{unit}: no such item, {known}; a table with items of its own needs {as_option('instrument', 'none')}"
+        )
     return names, item
 
 

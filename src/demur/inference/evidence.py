@@ -18,17 +18,16 @@ from demur.types import Floats
 class Evidence:
     """One number: its value, its replicates, and the influence of each cluster if it has an influence function.
 
-    Those who hold an influence that is not here add up its squares. `values` may hold nan for replicates in which the
-    number was not reached: `reached` are the others, `drop_rate` is the share of those left out. Where every replicate
-    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
-    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
-    which a standard error may be nothing but rounding.
+    `values` may hold nan for replicates in which the number was not reached: `reached` are the others, `drop_rate` is
+    the share of those left out. Where every replicate must be 0 because nothing is ever wrong, no interval is
+    `two_sided`. `largest` is the largest cluster over the mean, `maximum` what a number on a logit scale is at most,
+    and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but rounding.
     """
 
     point: float
     values: Floats
     clusters: int
-    influence: Any = None
+    influence: Floats | None = None
     replicate_std_error: Floats | None = None
     left_out: Floats | None = None
     two_sided: bool = True
@@ -64,10 +63,8 @@ class Evidence:
 
     @cached_property
     def _squares_and_fourths(self) -> tuple[float, float]:
-        """Σ u² and Σ u⁴, by those who hold the influences if they are not here."""
-        if not isinstance(self.influence, np.ndarray):
-            (squares,), (fourths,) = self.influence.squares_and_fourths()
-            return float(squares), float(fourths)
+        """Σ u² and Σ u⁴."""
+        assert self.influence is not None  # noqa: S101  (both callers have checked it)
         powers = np.empty((len(self.influence), 2))
         powers[:, 0] = self.influence**2
         # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.

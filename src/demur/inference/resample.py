@@ -16,12 +16,15 @@ from demur.facts.memory import give_back
 from demur.inference.draws import checked_seed, weights
 from demur.inference.engines import prepared_kernel
 from demur.inference.evidence import Errors, errors_of_squares
+from demur.options import option, section
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
 from demur.types import Floats
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from demur.inference.engines.tiles import Prepared, Tiles
 
 Columns = dict[str, Floats]
@@ -49,6 +52,7 @@ class Ask:
     coverages: tuple[Coverage, ...] = ()
 
 
+@section("plan")
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How to resample. Only `n_resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
@@ -57,12 +61,26 @@ class Plan:
     given, large work is done on all processors and small work on one.
     """
 
-    n_resamples: int
-    seed: int | None = 0
+    n_resamples: int = option(
+        10_000,
+        "Bootstrap resamples of the clusters, at most 1000000; 0: none.",
+        flag="--bootstrap-resamples",
+        aliases=("--resamples",),
+        kind=int,
+        everyday=True,
+    )
+    seed: int | None = option(
+        0, "Seed of the resampling: any integer, 0 or more; recorded with the results.", kind=int, everyday=True
+    )
     block: int | None = None
-    threads: int | None = None
+    threads: int | None = option(
+        None, "Threads to resample on; if not given, all processors for large work, one for small.", kind=int
+    )
     progress: Progress | None = None
     strata: tuple[int, ...] | None = None
+    workers: int | str | Executor = option(
+        1, "What reads the parts of a folder: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
+    )
 
     def __post_init__(self) -> None:
         threads = 1 if self.threads is None else self.threads
@@ -123,9 +141,6 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
 
     def drawn(replicates: range, prepared: Prepared | None) -> Floats | Tiles:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        if (passes := getattr(asks[0].view, "passes", None)) is not None:
-            by_workers: Floats = passes.draws(replicates)  # in the workers' own form
-            return by_workers
         tiles = prepared.drawn(plan.seed, replicates, clusters) if prepared and plan.strata is None else None
         return tiles or weights(plan.seed, np.asarray(replicates), clusters, plan.strata)
 

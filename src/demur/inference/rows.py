@@ -68,7 +68,7 @@ class Row:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
             ratio = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
-            if measure.value is None:  # of all answers, whose losses only those who hold the clusters may know
+            if measure.value is None:  # of all answers: a cluster whose losses add up to 0 counts too
                 counted = replace(counted, varies=ratio.clusters > 1)
             elif not quantity.loss_free:
                 counted = ratio.counted
@@ -84,7 +84,7 @@ class Row:
             ratio=ratio,
             held=view.own.held_by_some,
             entries=view.own.entries,
-            influence=(lambda: view.own.influence_of(measure.influence(view.sample))) if known else None,
+            influence=(lambda: np.asarray(measure.influence(view.sample))[:, 0]) if known else None,
             influences=measure.influence if known else None,
             **changes,
         )

@@ -56,9 +56,6 @@ class CurveView:
     def of(cls, graded: Graded) -> CurveView:
         """Sort the confidences once, for curve and table."""
         curve = Curve.of(graded)
-        if graded.items is not None and graded.items.passes is not None:
-            view: CurveView = graded.items.passes.view(graded, curve)
-            return view
         return cls(graded, curve, Table.of(graded, curve))
 
     @property
@@ -96,10 +93,6 @@ class CurveView:
     def forget_sample(self) -> None:
         """Free the sample; it is computed again if needed. Its tables are as long as the number of answers."""
         self.__dict__.pop("sample", None)
-
-    def influence_of(self, described: Influence) -> Any:
-        """The influence of each cluster in the data as they are."""
-        return np.asarray(described)[:, 0]
 
     @cached_property
     def first_losses(self) -> Integers:

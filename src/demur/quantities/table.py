@@ -18,9 +18,9 @@ from demur.quantities.graded import Graded
 from demur.quantities.plateaus import last_of_equal, narrow
 from demur.types import Floats, Indices, Integers
 
-DENSE_ENOUGH = 4
+_DENSE_ENOUGH = 4
 _WIDE = 256
-CLUSTER_BLOCK = 4096
+_CLUSTER_BLOCK = 4096
 
 
 def running_sum(values: Floats) -> Floats:
@@ -35,8 +35,8 @@ def running_sum(values: Floats) -> Floats:
 def cluster_sums(values: Floats) -> Floats:
     """Sums over clusters (rows), block by block, in the same order of addition in every engine."""
     total = np.zeros(values.shape[1])
-    for start in range(0, len(values), CLUSTER_BLOCK):
-        total += running_sum(values[start : start + CLUSTER_BLOCK])[-1]
+    for start in range(0, len(values), _CLUSTER_BLOCK):
+        total += running_sum(values[start : start + _CLUSTER_BLOCK])[-1]
     return total
 
 
@@ -77,7 +77,7 @@ class Entries:
     @cached_property
     def dense(self) -> bool:
         """Whether enough clusters have entries at enough steps for a full matrix to pay off."""
-        return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= DENSE_ENOUGH * len(self.count)
+        return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= _DENSE_ENOUGH * len(self.count)
 
     @property
     def cells(self) -> int:
@@ -120,10 +120,10 @@ class Entries:
 
     def in_blocks(self) -> Iterator[Entries]:
         """The entries of each block of clusters, with the same steps, some of which may be empty."""
-        if self.clusters <= CLUSTER_BLOCK:
+        if self.clusters <= _CLUSTER_BLOCK:
             yield self
             return
-        borders = np.append(np.arange(0, self.clusters, CLUSTER_BLOCK), self.clusters)
+        borders = np.append(np.arange(0, self.clusters, _CLUSTER_BLOCK), self.clusters)
         steps = pairwise(np.append(0, self.step_end + 1).tolist())
         begins = np.stack([begin + np.searchsorted(self.cluster[begin:end], borders) for begin, end in steps])
         for (first, end), begin, sizes in zip(pairwise(borders.tolist()), begins.T, np.diff(begins).T, strict=False):
@@ -150,13 +150,10 @@ class Entries:
             return count, loss
         return count[self.step_end], loss[self.step_end]
 
-    def by_cluster(self, by_count: Floats, by_loss: Floats, *, dense: bool | None = None) -> Floats:
-        """Counts and losses of each cluster times the coefficients of their steps: clusters × replicates.
-
-        The order of addition depends on `dense`. If these are only some of the entries, pass that of all of them.
-        """
+    def by_cluster(self, by_count: Floats, by_loss: Floats) -> Floats:
+        """Counts and losses of each cluster times the coefficients of their steps: clusters × replicates."""
         totals = np.zeros((self.clusters, by_count.shape[1]))
-        if self.dense if dense is None else dense:
+        if self.dense:
             counts, losses = self.matrix
             for step in range(len(self.step_end)):  # one order of addition, whatever the block
                 totals += counts[step][:, None] * by_count[step]
