@@ -94,6 +94,8 @@ def flag_of(name: str) -> str:
     >>> flag_of("max_units")
     '--max-units'
     """
+    if name == "columns":
+        return "--column"
     own = next((known[name].flag for known in map(declared, SECTIONS.values()) if name in known), "")
     return own or f"--{name.replace('_', '-')}"
 

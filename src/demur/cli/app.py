@@ -20,6 +20,7 @@ import typer
 from demur import __version__
 from demur.cli.plain_values import Commands
 from demur.errors import UserError, as_line, harmless, literal
+from demur.options import Answer, enter, flag_of
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
@@ -74,21 +75,33 @@ def _script() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """The `Voice` of the command line: suggests commands to paste, and prints notes on standard error."""
+class CommandLine:
+    """The door of the command line: options are spelled as they are typed, and suggestions can be pasted."""
 
-    quiet: bool = False
     noun: str = "command"
 
-    def answer(self, words: Sequence[str]) -> str:
-        """The command as typed with these words added, ready to paste."""
-        script = _script()
-        return " ".join(map(_quoted, [*(["python", script] if script else ["demur"]), *sys.argv[1:], *words]))
+    def option(self, name: str, value: str = "") -> str:
+        """An option as it is typed, with a value."""
+        return f"{flag_of(name)} {_quoted(value)}" if value else flag_of(name)
 
-    def tell(self, notes: Sequence[str]) -> None:
-        """Print which defaults were inferred from the data."""
-        if notes and not self.quiet:
-            typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
+    def column(self, role: str, name: str) -> str:
+        """The option that maps a role to a column."""
+        return f"{flag_of('columns')} {_quoted(f'{role}={name}')}"
+
+    def again(self, answers: Sequence[Answer]) -> str:
+        """The command as typed with these options added, ready to paste."""
+        script = _script()
+        words = [*(["python", script] if script else ["demur"]), *sys.argv[1:]]
+        for answer in answers:
+            value = f"{answer.role}={answer.value}" if answer.role else answer.value
+            words += [flag_of(answer.name), *([str(value)] if value is not True else [])]
+        return " ".join(map(_quoted, words))
+
+
+def tell_notes(notes: Sequence[str], *, quiet: bool = False) -> None:
+    """Print what was inferred from the data, on standard error."""
+    if notes and not quiet:
+        typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
 
 
 def _quoted(word: str) -> str:
@@ -136,17 +149,11 @@ def fitted(path: Path | None) -> AnyCalibration | None:
     return load_calibration(path)
 
 
-def check_flags(
-    resamples: int, seed: int, created_at: str | None, threads: int | None, *, as_json: bool, quiet: bool
-) -> None:
-    """Check the flags before a large file is read."""
-    from demur.files.strict_model import checked_time
+def check_flags(*, as_json: bool, quiet: bool) -> None:
+    """Check the engine and the flags before a large file is read."""
     from demur.inference.engines import engine_name
-    from demur.inference.resample import Plan
 
     engine_name()
-    Plan(resamples, seed=seed, threads=threads)
-    checked_time(created_at)
     if as_json and quiet:
         raise UserError("--json prints and --quiet does not: give one of them")
 
@@ -250,6 +257,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
 def run(words: Sequence[str]) -> int:
     """Run a command and return its exit code; a user's mistake is one line and 2."""
     _prepare_streams()
+    leave = enter(CommandLine())
     try:
         # A script has chosen its command: in the usage, its name followed by the command would be wrong.
         code: int | None = app([*words], prog_name="demur" if _script() else None, standalone_mode=False)
@@ -264,6 +272,8 @@ def run(words: Sequence[str]) -> int:
         sys.stdout = None  # flushing its buffer at exit would fail again
     else:
         return code or 0
+    finally:
+        leave()
     try:
         if message:
             typer.echo(f"demur: {message}", err=True)

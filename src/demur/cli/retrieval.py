@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class RankingFiles:
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; repeatable.")
     ] = None
-    column: options.ColumnNames = None
+    column: options.QueryColumns = None
 
     def check(self) -> None:
         """Check that there are files, and all of one kind."""
@@ -127,15 +128,13 @@ class _ChosenNumbers:
         )
 
 
-@app.command(rich_help_panel=MEASURE)
+@app.command(rich_help_panel=MEASURE, cls=SectionsCommand)
+@with_sections(plan=("n_resamples", "seed", "threads"))
 @options.unfolded
 def retrieval(
     *,
     files: RankingFiles,
     numbers: _ChosenNumbers,
-    resamples: options.Resamples = 10_000,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
     output: options.Output = None,
     report: options.ReportPage = None,
     per_query: Annotated[
@@ -146,6 +145,7 @@ def retrieval(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
+    typed: Typed,
 ) -> None:
     """Evaluate evidence retrieval: rankings, "no evidence here", how many to show, and differences between systems.
 
@@ -155,14 +155,16 @@ def retrieval(
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
-    from demur.inference.resample import Plan
+    from demur.files.strict_model import checked_time
     from demur.report.retrieval.console import retrieval_text
     from demur.report.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
     from demur.results.reference import REFERENCES
     from demur.results.retrieval import evaluate_retrieval
 
     files.check()
-    check_flags(resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
+    check_flags(as_json=as_json, quiet=quiet)
+    checked_time(created_at)
+    plan = typed.plan
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
@@ -172,7 +174,7 @@ def retrieval(
         results = evaluate_retrieval(
             systems,
             settings=settings,
-            plan=Plan(resamples, seed, threads=threads, progress=advance),
+            plan=replace(plan, progress=advance),
             created_at=created_at,
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),

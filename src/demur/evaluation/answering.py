@@ -27,7 +27,7 @@ Tell = Callable[[Sequence[str]], None]
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
     entries, groups = entries_of(data), request.feature(Groups)
-    labels = Labels.of(groups.columns, groups.table)
+    labels = Labels.of(groups.labels, groups.table)
     settings, reading = request.with_features(labels.names), request.reading
     folders = folders_among(entries)
     if request.plan.workers not in (1, "1") and not folders:

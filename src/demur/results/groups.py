@@ -50,7 +50,7 @@ class Groups:
     ('item', 'sex', 'age')
     """
 
-    columns: Mapping[str, GroupText | None] = option(
+    labels: Mapping[str, GroupText | None] = option(
         (),
         "Groups to report: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item.",
         flag="--group",
@@ -88,7 +88,7 @@ class Groups:
             named |= {given: None} if isinstance(given, str) else given
         named |= columns
         values = {
-            "columns": {str(name): _column(column) for name, column in named.items()},
+            "labels": {str(name): _column(column) for name, column in named.items()},
             "table": table,
             "threshold": threshold,
             "at_coverage": None if at_coverage is None else Coverage.of(at_coverage).plain,
@@ -114,14 +114,14 @@ class Groups:
             if type(value) is not int or value < least:
                 raise UserError(f"{as_option(name)} {literal(value)}, expected an integer, {least} or more")
         changed = [known.name for known in fields(self) if known.default != getattr(self, known.name)]
-        if not self.names and self.table is None and {*changed} - {"columns"}:
-            raise UserError(f"{as_option(changed[-1])} is for groups: name some, {as_option('columns')}")
+        if not self.names and self.table is None and {*changed} - {"labels"}:
+            raise UserError(f"{as_option(changed[-1])} is for groups: name some, {as_option('labels')}")
 
     @classmethod
-    def typed(cls, columns: Iterable[str] = (), **others: Any) -> Groups:
+    def typed(cls, labels: Iterable[str] = (), **others: Any) -> Groups:
         """Groups from the command line: NAME=COLUMN, or a name alone for groups that the data have already."""
         named: dict[str, str | None] = {}
-        for text in columns:
+        for text in labels:
             name, equals, column = text.partition("=")
             if not name or (equals and not column):
                 raise UserError(f"--group {literal(text)}, expected NAME=COLUMN, or a name such as item")

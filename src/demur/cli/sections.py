@@ -1,0 +1,289 @@
+"""Options of commands from the sections that declare them, and what was typed, or stands in `demur.toml`, as sections.
+
+The sections are imported when a command is run or its help is printed: the list of commands needs none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.main
+
+from demur.cli.options import ListingCommand
+from demur.errors import UserError, literal, located, unknown
+from demur.options import Option, as_option, declared, flag_of
+
+if TYPE_CHECKING:
+    from demur.evaluation.guessing import Settled
+    from demur.evaluation.raters import Raters
+    from demur.evaluation.reading import ReadingOptions
+    from demur.evaluation.request import Request
+    from demur.facts.items import Items
+    from demur.inference.resample import Plan
+    from demur.read.guess import Given
+    from demur.results.groups import Groups
+    from demur.results.settings import Settings
+
+FILE = "demur.toml"
+_PANELS = {
+    "columns": "Data",
+    "reading": "Data",
+    "settings": "What is computed",
+    "plan": "How it is resampled",
+    "groups": "Groups",
+    "raters": "Raters and published points",
+    "costs": "Costs",
+    "conventions": "Conventions of other tools",
+}
+_COLUMN = Option(
+    "The column of a table for a role, ROLE=COLUMN.", metavar="ROLE=COLUMN", flag=flag_of("columns"), repeated=True, everyday=True
+)
+
+
+def sections() -> Mapping[str, type[Any]]:
+    """The sections of an evaluation by name."""
+    import demur.evaluation.request  # noqa: F401  (it imports all of them)
+    from demur.options import SECTIONS
+
+    return SECTIONS
+
+
+def section_options(name: str) -> dict[str, Option]:
+    """The options of a section by the names of their fields."""
+    return {"columns": _COLUMN} if name == "columns" else declared(sections()[name])
+
+
+class SectionsCommand(ListingCommand):
+    """A command with options from sections; those that few need are in the help that `--help-all` prints."""
+
+    _filled = False
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, with those of the sections."""
+        if not self._filled and self.callback is not None:
+            whole = typer.Typer(add_completion=False)
+            whole.command()(self.callback.whole())  # type: ignore[attr-defined]
+            command = typer.main.get_command(whole)
+            self.params, self.callback, self._filled = command.params, command.callback, True
+        return super().get_params(ctx)
+
+
+def with_sections(*whole: str, **parts: Sequence[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of sections, whole ones or some of their fields, to a command, which gets them as `Typed`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        def unfilled() -> None:
+            """The command before its options are known."""
+
+        unfilled.__doc__, unfilled.__name__ = command.__doc__, command.__name__
+        unfilled.__module__ = command.__module__
+        unfilled.whole = lambda: _with_options(command, {**dict.fromkeys(whole), **parts})  # type: ignore[attr-defined]
+        return unfilled
+
+    return decorated
+
+
+def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[str] | None]) -> Callable[..., None]:
+    """The command with one parameter per option, all of which it gets as one."""
+    own = [known for known in signature(command, eval_str=True).parameters.values() if known.annotation is not Typed]
+    fields = {
+        (section, name): option
+        for section, names in wanted.items()
+        for name, option in section_options(section).items()
+        if names is None or name in names
+    }
+    added = [_parameter(section, name, option) for (section, name), option in fields.items()]
+
+    def called(help_all: bool = False, **values: Any) -> None:  # noqa: FBT001, ARG001  (its callback prints)
+        typed: dict[str, dict[str, Any]] = {}
+        for section, name in fields:
+            value = values.pop(_key(section, name))
+            if value not in (None, False, []):
+                typed.setdefault(section, {})[name] = value
+        command(**values, typed=Typed(typed))
+
+    everything = Parameter(
+        "help_all",
+        Parameter.KEYWORD_ONLY,
+        default=False,
+        annotation=Annotated[bool, typer.Option("--help-all", callback=_print_all, help="Show all options, and exit.")],
+    )
+    keywords = [known.replace(kind=Parameter.KEYWORD_ONLY) for known in own]
+    called.__signature__ = Signature([*keywords, *added, everything])  # type: ignore[attr-defined]
+    called.__doc__, called.__name__ = command.__doc__, command.__name__
+    return called
+
+
+def _print_all(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
+    if wanted:
+        for param in context.command.params:
+            param.hidden = False  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+def _key(section: str, name: str) -> str:
+    return f"{section}_{name}"
+
+
+def _parameter(section: str, name: str, option: Option) -> Parameter:
+    """The parameter of an option; none is typed unless it is given, so that files and defaults can say otherwise."""
+    kind: Any = list[option.kind] if option.repeated else option.kind  # type: ignore[name-defined]
+    names = [option.flag or f"--{name.replace('_', '-')}", *option.aliases]
+    feature = section not in ("columns", "reading", "settings", "plan")
+    shown: Any = {
+        "metavar": option.metavar,
+        "help": f"{option.help[:-1]}; repeatable." if option.repeated else option.help,
+        "hidden": not (option.everyday or feature),
+        "rich_help_panel": _PANELS[section],
+        "show_default": False,
+    }
+    annotation = Annotated[bool if option.kind is bool else kind | None, typer.Option(*names, **shown)]
+    default = False if option.kind is bool else None
+    return Parameter(_key(section, name), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed, by section and field; `file` is what `demur.toml` has, for what was not."""
+
+    values: Mapping[str, Mapping[str, Any]]
+    file: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def flags(self) -> list[str]:
+        """The options that were typed."""
+        return [as_option(name) for fields in self.values.values() for name in fields]
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The column of each role."""
+        return {**self.file.get("columns", {}), **pairs(self.values.get("columns", {}).get("columns", ()), "--column")}
+
+    @property
+    def reading(self) -> ReadingOptions:
+        """The options for reading."""
+        return self._section("reading")
+
+    @property
+    def settings(self) -> Settings:
+        """What to compute."""
+        return self._section("settings")
+
+    @property
+    def plan(self) -> Plan:
+        """How to resample."""
+        return self._section("plan")
+
+    @property
+    def groups(self) -> Groups:
+        """The groups to report."""
+        return self._section("groups")
+
+    @property
+    def raters(self) -> Raters:
+        """The raters and what else systems are compared with."""
+        return self._section("raters")
+
+    def request(self, **more: Any) -> Request:
+        """All sections, as a request of `demur.evaluate`."""
+        from demur.evaluation.request import FEATURES, Request
+
+        features = [self._section(name) for name in FEATURES if self._given(name)]
+        settings, plan = self._section("settings"), self._section("plan")
+        return Request(self.columns, self.reading, settings, plan, features, **more)
+
+    def _given(self, name: str) -> dict[str, Any]:
+        return {**self.file.get(name, {}), **self.values.get(name, {})}
+
+    def _section(self, name: str) -> Any:
+        kind, values = sections()[name], self._given(name)
+        made = getattr(kind, "typed", kind)
+        return made(**values)
+
+    def given(self, **more: Any) -> Given:
+        """What the user has stated, which is not inferred."""
+        from demur.read.guess import Given
+
+        reading = self.reading
+        stated: Any = (self.columns, reading.instrument, reading.every_row_its_own_cluster, reading.score_range)
+        return Given(*stated, **more)
+
+    def items(self, path: Path, understood: Settled, *, counts: bool = False) -> Items:
+        """Read a file with the columns inferred for it; a summary only where its `counts` suffice."""
+        from demur.read import read_items
+
+        reading = self.reading
+        chosen: Any = {name: only(getattr(reading, name), name) for name in ("mode", "experiment")}
+        with understood.explaining():
+            return read_items(
+                path,
+                **chosen,
+                instrument=reading.instrument or "none",
+                columns=understood.columns[0],
+                options=reading,
+                counts=counts,
+            )
+
+    def understood(
+        self, path: Path, tell: Callable[[Sequence[str]], None], confidence: str = "default", **more: Any
+    ) -> tuple[Items, Settled]:
+        """Read a file, and infer and tell the options that the user left open."""
+        from demur.evaluation.guessing import settled
+
+        counts = more.pop("counts", False)
+        inferred = settled([str(path)], self.given(**more), confidence)
+        items = self.items(path, inferred, counts=counts)
+        inferred = inferred.of([items])
+        tell(inferred.notes)
+        return items, inferred
+
+
+def only(values: Sequence[Any], name: str) -> Any:
+    """The mode or experiment of a command that reads one file."""
+    if len(values) > 1:
+        raise UserError(f"{flag_of(name)} {literal(values[1])}: one file has one {name}")
+    return values[0] if values else None
+
+
+def pairs(
+    texts: Sequence[str], flag: str, expected: str = "a name and a column with = between them"
+) -> dict[str, str]:
+    """Parse NAME=VALUE pairs into a dictionary."""
+    from demur.evaluation.raters import named_values
+
+    return named_values(texts, flag, expected)
+
+
+def with_file(typed: Typed) -> tuple[Typed, Path | None]:
+    """What was typed, with `demur.toml` of this folder or the nearest one above it, and where that is."""
+    folder = Path.cwd()
+    path = next((above / FILE for above in (folder, *folder.parents) if (above / FILE).is_file()), None)
+    if path is None:
+        return typed, None
+    from demur.files.strict_json import decode, read_bytes
+    from demur.files.toml import parsed_toml
+
+    with located(path):
+        content = parsed_toml(decode(read_bytes(path)))
+        return Typed(typed.values, dict(_checked(content))), path
+
+
+def _checked(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The sections of a file, with names that are known."""
+    for name, values in content.items():
+        known = {*sections(), "columns"}
+        if name not in known:
+            raise unknown("section", name, known)
+        if not isinstance(values, Mapping):
+            raise UserError(f"{name} {literal(values)}, expected a section, [{name}]")
+        options = section_options(name)
+        for option in values if name not in ("columns", "groups", "raters") else ():
+            if option not in options:
+                raise unknown(f"option of [{name}]", option, options)
+        yield name, values
