@@ -3,8 +3,8 @@ import random
 import numpy as np
 import pytest
 
-from demur.audit.loops.selective import Point, hull
 from demur.quantities.exact import Fraction, lower_hull, sum_of_quotients
+from reference.selective import Point, hull
 
 
 def reference_hull(counts, sums):

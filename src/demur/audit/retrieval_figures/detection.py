@@ -1,4 +1,4 @@
-"""Calibration and detection by plain loops. A row is (probability, outcome), the outcome from 0 to 1."""
+"""Detection and calibration from probabilities. A row is (probability, outcome), the outcome from 0 to 1."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,14 +6,13 @@ from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
-from demur.audit.loops.registry import LOOPS, Number, mean, parsed, register
+from demur.audit.retrieval_figures.numbers import Figure, Number
 
 Row = tuple[float, float]
 Rows = Sequence[Row]
 Binning = Callable[[float, int], int | None]
 
 BINS = 10
-_LEAST_LIKELY = 1e-6
 
 
 class RocPoint(NamedTuple):
@@ -36,37 +35,8 @@ def open_ended(probability: float, bins: int) -> int | None:
 
 def ece(rows: Rows, bins: int = BINS, binning: Binning = equal_width) -> float | None:
     """The expected calibration error; a forecast in no bin still counts in the divisor."""
-    gaps = [math.fsum(outcome - p for p, outcome in members) for members in _binned(rows, bins, binning)]
+    gaps = [math.fsum(outcome - p for p, outcome in members) for members in binned(rows, bins, binning)]
     return math.fsum(map(abs, gaps)) / len(rows) if rows else None
-
-
-def _ece_adaptive(rows: Rows, bins: int = BINS) -> float | None:
-    """The ECE over bins of equal mass: a probability is in the bin of its middle rank."""
-    ps = [p for p, _ in rows]
-    return ece(rows, bins, lambda p, n: (2 * sum(q < p for q in ps) + ps.count(p)) * n // (2 * len(ps)))
-
-
-def _nll(rows: Rows) -> Number | None:
-    """The mean of −log of the probability of the outcome, which is taken as 1e-6 at least."""
-    losses = [-math.log(max(p if outcome else 1 - p, _LEAST_LIKELY)) for p, outcome in rows if outcome in (0, 1)]
-    return mean(losses) if len(losses) == len(rows) else None
-
-
-def _away_from(center: Callable[[Rows, Rows], float]) -> Callable[..., float | None]:
-    """The squared distance of each bin's mean outcome from a center, averaged over the forecasts."""
-
-    def averaged(rows: Rows, bins: int = BINS) -> float | None:
-        gaps = [len(members) * (_outcome(members) - center(members, rows)) ** 2 for members in _binned(rows, bins)]
-        return math.fsum(gaps) / len(rows) if rows else None
-
-    return averaged
-
-
-def _within_bins(rows: Rows, bins: int = BINS) -> float | None:
-    """The within-bin term: brier − reliability + resolution − uncertainty."""
-    parts = [FORMULAS[f"brier{part}"] for part in ("", "_reliability", "_resolution", "_uncertainty")]
-    values = [float(part(rows, bins) or 0) for part in parts]
-    return values[0] - values[1] + values[2] - values[3] if rows else None
 
 
 def auroc(rows: Rows) -> Fraction | None:
@@ -101,22 +71,16 @@ def tpr_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> Fracti
     return (Fraction(best.true, points[-1].true) if best else Fraction(0)) if points else None
 
 
-# A loop takes forecasts and, if it bins them, the number of bins, or the rate that its name ends in.
-FORMULAS: dict[str, Callable[..., Number | None]] = {
-    "nll": _nll,
-    "brier": lambda rows, _=BINS: mean(float(p - outcome) ** 2 for p, outcome in rows),
-    "brier_reliability": _away_from(lambda members, _: _probability(members)),
-    "brier_resolution": _away_from(lambda _, rows: _outcome(rows)),
-    "brier_uncertainty": lambda rows, _=BINS: mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows),
-    "brier_within_bins": _within_bins,
-    "ece": ece,
-    "ece_open": lambda rows, bins=BINS: ece(rows, bins, open_ended),
-    "ece_adaptive": _ece_adaptive,
-    "auroc": auroc,
-    "auprc": auprc,
-    "tpr@fpr=F": tpr_at_fpr,
-}
-register(FORMULAS)
+FIGURES: dict[str, Figure] = {"ece": ece, "auroc": auroc, "auprc": auprc, "tpr@fpr=F": tpr_at_fpr}
+
+
+def detection(name: str, rows: Rows, *at: Fraction) -> Number | None:
+    """A figure of detection; with one class the convention: AUROC 0.5, AUPRC the rate, TPR 0."""
+    value = FIGURES[name](rows, *at)
+    if value is not None or not rows:
+        return value
+    by_convention: dict[str, Number] = {"auroc": 0.5, "auprc": mean_outcome(rows), "tpr@fpr=F": 0.0}
+    return by_convention[name]
 
 
 def threshold_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> tuple[float | None, Number, Number]:
@@ -125,16 +89,6 @@ def threshold_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> 
     if points is None or best is None:
         return None, Fraction(0), Fraction(0)
     return best.threshold, Fraction(best.true, points[-1].true), Fraction(best.false, points[-1].false)
-
-
-def detection(name: str, rows: Rows) -> Number | None:
-    """A detection quantity; with one class the convention: AUROC 0.5, AUPRC the rate, TPR 0."""
-    registered, at = parsed(name)
-    value = LOOPS[registered](rows, *at)
-    if value is not None or not rows:
-        return value
-    by_convention: dict[str, Number] = {"auroc": 0.5, "auprc": _outcome(rows), "tpr@fpr=F": 0.0}
-    return by_convention.get(registered)
 
 
 def roc(rows: Rows) -> list[RocPoint] | None:
@@ -164,7 +118,8 @@ def _without_halfway(points: list[RocPoint]) -> list[RocPoint]:
     return [*points[:1], *inner, *points[1:][-1:]]
 
 
-def _binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:
+def binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:
+    """The rows of each bin that has any."""
     by_bin: dict[int, list[Row]] = {}
     for row in rows:
         index = binning(row[0], bins)
@@ -173,9 +128,6 @@ def _binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[
     return [*by_bin.values()]
 
 
-def _probability(rows: Rows) -> float:
-    return math.fsum(p for p, _ in rows) / len(rows)
-
-
-def _outcome(rows: Rows) -> float:
+def mean_outcome(rows: Rows) -> float:
+    """The mean of the outcomes."""
     return math.fsum(outcome for _, outcome in rows) / len(rows)

@@ -1,13 +1,13 @@
-"""The loops of the audit, on cases small enough to work out by hand."""
+"""The figures that audits recompute, on cases small enough to work out by hand."""
 
 from fractions import Fraction
 
 import pytest
 
-from demur.audit.loops.forecasts import threshold_at_fpr, tpr_at_fpr
-from demur.audit.loops.rows import query_row
 from demur.audit.reported.conventions import column_of, conventions_of
 from demur.audit.reported.names import quantity_named
+from demur.audit.retrieval_figures.detection import threshold_at_fpr, tpr_at_fpr
+from demur.audit.retrieval_figures.rows import query_row
 from demur.facts.rankings import Query
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from demur.audit.loops.registry import Loop, Number, register
-from demur.audit.loops.selective import PlainCurve
+from demur.audit.retrieval_figures.numbers import Number
+from reference.registry import Loop, register
+from reference.selective import PlainCurve
 
 
 def points(curve: PlainCurve, largest: Number) -> list[tuple[Fraction, Fraction, Any]]:

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-from demur.audit.loops.ranking import Ranked
-from demur.audit.loops.selection import Shown
-from demur.audit.loops.selective import Unit
 from demur.errors import UserError, unknown
 from demur.facts.ids import ClusterId, sorted_ids
 from demur.facts.items import Items
 from demur.facts.rankings import Query
+from reference.selective import Unit
 
 LOSSES = ("abs_norm", "abs", "zero_one")
 GIVEN = "given"
@@ -58,43 +56,6 @@ def forecast_rows(items: Items, confidence: Sequence[float]) -> list[tuple[float
     wrongs = losses(items, "zero_one" if items.losses is None else GIVEN)
     right = [int(wrong == 0) for wrong in wrongs if wrong is not None]
     return [*zip(confidence, right, strict=True)]
-
-
-def ranking_row(query: Query, level: int = 1) -> Ranked:
-    """How many ids there are to find, which ranks hold one, and the grades."""
-    gold, judged = set(query.relevant(level)), {name: grade for name, grade in query.graded().items() if grade > 0}
-    hits, grades = (tuple(name in gold for name in query.ranked), tuple(judged.get(name, 0) for name in query.ranked))
-    return Ranked(len(gold), hits, grades, tuple(judged.values()))
-
-
-class QueryRow(NamedTuple):
-    """One query with the rows the loops read; a probability, a selection and a fold may be missing."""
-
-    post: str
-    criterion: str
-    fold: str | None
-    ranking: Ranked
-    prob: tuple[float, int] | None
-    selected: Shown | None
-
-    @property
-    def gold(self) -> int:
-        """How many ids there are to find."""
-        return self.ranking.gold
-
-
-def query_row(query: Query, level: int = 1) -> QueryRow:
-    """Everything the loops read of a query; the probability comes with whether there is gold."""
-    gold, selected = set(query.relevant(level)), query.selected
-    hits = sum(candidate in gold for candidate in selected or ())
-    return QueryRow(
-        post=str(query.post),
-        criterion=str(query.criterion),
-        fold=None if query.fold is None else str(query.fold),
-        ranking=ranking_row(query, level),
-        prob=None if query.prob is None else (float(query.prob), int(bool(gold))),
-        selected=None if selected is None else Shown(len(gold), len(selected), hits),
-    )
 
 
 def by_cluster(items: Items, rows: Sequence[Any]) -> list[list[Any]]:

@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from demur.audit.loops.registry import Number, ratio, register, total
+from demur.audit.retrieval_figures.numbers import Number, ratio, total
+from reference.registry import register
 
 _ONE = Fraction(1)
 

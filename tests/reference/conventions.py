@@ -8,8 +8,9 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from demur.audit.loops.registry import Loop, Number, parsed, total
-from demur.audit.loops.selective import PlainCurve, Unit
+from demur.audit.retrieval_figures.numbers import Number, total
+from reference.registry import Loop, parsed
+from reference.selective import PlainCurve, Unit
 
 Losses = list[Fraction]
 _EPSILON = 2.0**-52

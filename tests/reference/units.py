@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from demur.audit.loops.registry import Number, mean, register
+from demur.audit.retrieval_figures.numbers import Number, mean
+from reference.registry import register
 
 Rows = Sequence[tuple[int | None, int | None]]
 

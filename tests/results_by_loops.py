@@ -1,28 +1,38 @@
-"""The recipes of the independent audit: which plain loop computes which number of a file, over which rows."""
+"""Results recomputed by the plain loops: values over the rows, ci95 over the repeated rows of the drawn clusters.
 
+Only the seed is shared with the evaluation, no code that computes. One tolerance covers rounding in all numbers.
+"""
+
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from demur.audit.loops import LOOPS, family, number, parsed
-from demur.audit.loops.confidence import confidence as plain_confidence
-from demur.audit.loops.conventions import loop_of
-from demur.audit.loops.forecasts import detection
-from demur.audit.loops.groups import GroupUnit
-from demur.audit.loops.registry import Loop, Number, mean
-from demur.audit.loops.rows import QueryRow, by_cluster, by_post, losses, query_row, selective_rows
-from demur.audit.loops.selection import PlainBounds, Shown, shown_by
-from demur.audit.loops.selective import PlainCurve, Unit
-from demur.errors import UserError
+from demur.audit.retrieval_figures import detection
+from demur.audit.retrieval_figures.numbers import Number, mean
+from demur.audit.retrieval_figures.rows import QueryRow, query_row
+from demur.audit.retrieval_figures.selection import Shown
 from demur.facts.groups import grouping_of
 from demur.facts.items import Items
 from demur.facts.rankings import Query
+from demur.inference.estimates import label
 from demur.inference.key import Group, Key
 from demur.quantities.losses import are_amounts
 from demur.quantities.registry import COMMON
 from demur.results.parts import Loss
 from demur.results.table import Results
+from reference import LOOPS, family, number, parsed
+from reference.confidence import confidence as plain_confidence
+from reference.conventions import loop_of
+from reference.draws import ci95, drawn
+from reference.groups import GroupUnit
+from reference.policies import PlainBounds, shown_by
+from reference.registry import Loop
+from reference.rows import by_cluster, by_post, losses, selective_rows
+from reference.selective import PlainCurve, Unit
+
+TOLERANCE = 1e-9
 
 
 class Rows(NamedTuple):
@@ -39,15 +49,78 @@ class Recipe(NamedTuple):
     loop: Loop
 
 
+class Compared(NamedTuple):
+    """A number of results, its name, and the same number by the loops; None is undefined."""
+
+    name: str
+    claimed: float | None
+    recomputed: float | None
+
+    @property
+    def agrees(self) -> bool:
+        if self.claimed is None or self.recomputed is None:
+            return self.claimed is self.recomputed
+        return abs(self.claimed - self.recomputed) <= TOLERANCE * max(1.0, abs(self.recomputed))
+
+
+def compared(claimed: Results, recipes: Mapping[Key, Recipe], strata: Sequence[int] | None = None) -> list[Compared]:
+    """Every number of results, each of which must have a loop, and its ci95."""
+    operands = {row.key: _operands(row.key, recipes) for row in claimed}
+    clusters = next((len(recipe.tables[0].clusters) for recipe in recipes.values()), 0)
+    points = _numbers(recipes, range(clusters))
+    found = [_compared(label(row.key), row.value, _difference(operands[row.key], points)) for row in claimed]
+    boot = claimed.study.bootstrap
+    ends = {row.key: row.percentile.ends for row in claimed if row.percentile is not None}
+    resampled = {operand: recipes[operand] for key in ends for operand in operands[key]}
+    values: dict[Key, list[Any]] = {key: [] for key in ends}
+    seed, resamples = (boot.seed, boot.n_resamples) if boot else (0, 0)
+    for replicate in range(resamples):
+        numbers = _numbers(resampled, drawn(seed, replicate, clusters, strata))
+        for key in ends:
+            values[key].append(_difference(operands[key], numbers))
+    for key, pair in ends.items():
+        for name, end, recomputed in zip(("low", "high"), pair, ci95(values[key]) or (None, None), strict=True):
+            found.append(_compared(f"{label(key)}: ci95, {name}", end, recomputed))
+    return found
+
+
+def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:
+    """The keys a number is computed from: its own, or the two of a difference."""
+    if key in recipes:  # a difference of groups is one loop
+        return [key]
+    assert key.minus is not None, f"no loop computes {label(key)}"
+    systems = [key.system, str(key.minus.value)]
+    keys = [Key(system, key.quantity, key.confidence, key.among, key.group) for system in systems]
+    assert all(operand in recipes for operand in keys), f"no loop computes {label(key)}"
+    return keys
+
+
+def _numbers(recipes: Mapping[Key, Recipe], clusters: Sequence[int]) -> dict[Key, Number | None]:
+    """Every number of a sample of clusters; the rows of each system are assembled once."""
+    tables = {id(table): table for recipe in recipes.values() for table in recipe.tables}
+    samples = {
+        name: table.prepared([row for cluster in clusters for row in table.clusters[cluster]])
+        for name, table in tables.items()
+    }
+    return {key: recipe.loop(*(samples[id(table)] for table in recipe.tables)) for key, recipe in recipes.items()}
+
+
+def _difference(operands: Sequence[Key], numbers: Mapping[Key, Number | None]) -> float | None:
+    values = [numbers[operand] for operand in operands]
+    first, *others = [float(value) for value in values if value is not None] or [math.nan]
+    return None if None in values else first - sum(others)
+
+
+def _compared(name: str, claimed: float, recomputed: float | None) -> Compared:
+    return Compared(name, None if math.isnan(claimed) else claimed, recomputed)
+
+
 def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -> dict[Key, Recipe]:
     """The loops of an evaluation of answers."""
     study, recipes = claimed.selective, dict[Key, Recipe]()
     runs = {system: items.take(items.by_name) for system, items in runs.items()}
     for name in study.confidences:
-        try:
-            scores = {system: plain_confidence(items, name, calibration) for system, items in runs.items()}
-        except UserError:  # no plain formula: its numbers are not recognised
-            continue
+        scores = {system: plain_confidence(items, name, calibration) for system, items in runs.items()}
         if name in claimed.lower_is_surer:
             scores = {system: [-value for value in values] for system, values in scores.items()}
         graded = {system: selective_rows(items, scores[system], study.loss.name) for system, items in runs.items()}
@@ -283,8 +356,11 @@ def _pooled_loop(key: Key, claimed: Results) -> Loop | None:
         return lambda rows: number(
             name, [query.row.ranking for query in rows if query.row.gold or not gold], effective=effective
         )
-    if key.confidence and family(parsed(name)[0]) == "forecasts":
-        return lambda rows: detection(name, [query.row.prob or (0.0, int(query.row.gold > 0)) for query in rows])
+    registered, at = parsed(name) if key.confidence else ("", ())
+    if registered in detection.FIGURES:
+        return lambda rows: detection.detection(
+            registered, [query.row.prob or (0.0, int(query.row.gold > 0)) for query in rows], *at
+        )
     if key.confidence:
         return lambda rows: number(name, PlainCurve([gated(query.row) for query in rows])) if rows else None
     if stem.startswith("evidence_") or stem == "average_k":

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demur.audit.loops import number
-from demur.audit.loops.confidence import confidence
-from demur.audit.loops.draws import ci95, drawn, joint_replicates, standard_error
-from demur.audit.loops.rows import by_cluster, by_post, ranking_row, selective_rows
-from demur.audit.loops.selective import PlainCurve
+from demur.audit.retrieval_figures.rows import ranking_row
 from demur.facts.rankings import Query
 from demur.read import read_run
+from reference import number
+from reference.confidence import confidence
+from reference.draws import ci95, drawn, joint_replicates, standard_error
+from reference.rows import by_cluster, by_post, selective_rows
+from reference.selective import PlainCurve
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KEYS = {"cmax": "cmax", "aurc_full": "aurc", "augrc_full": "augrc", "eaurc": "eaurc", "eaugrc": "eaugrc"}

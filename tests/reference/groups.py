@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from demur.audit.loops.registry import Number, mean, register, total
+from demur.audit.retrieval_figures.numbers import Number, mean, total
+from reference.registry import register
 
 
 class GroupUnit(NamedTuple):

@@ -1,19 +1,17 @@
 """The registry of plain loops: one slow, obvious function per quantity, under the quantity's name."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
-Number = Fraction | float
-Loop = Callable[..., Number | None]
-
-_Value = TypeVar("_Value", Fraction, float)
+from demur.audit.retrieval_figures import FIGURES
+from demur.audit.retrieval_figures.numbers import Figure as Loop
+from demur.audit.retrieval_figures.numbers import Number
 
 _FLOAT_SLACK = Fraction(1, 10**12)
 _WHOLE_LIST = 10**8
-LOOPS: dict[str, Loop] = {}
+LOOPS: dict[str, Loop] = dict(FIGURES)  # those of rankings are the ones that audits use
 
 
 def register(loops: Mapping[str, Loop], of: Callable[[Any], Any] = lambda rows: rows) -> None:
@@ -37,7 +35,7 @@ def _of_rows(function: Loop, of: Callable[[Any], Any]) -> Loop:
 
 
 def family(name: str) -> str:
-    """The module of a quantity's loop, which tells what its rows are: selective, forecasts, ranking or selection."""
+    """The module of a quantity's loop, which tells what its rows are: selective, costs, ranking and so on."""
     return LOOPS[name].__module__.rpartition(".")[2]
 
 
@@ -46,7 +44,7 @@ def number(name: str, rows: Any, *, at: Fraction | int | None = None, **options:
 
     A parameter that is not a decimal is given as `at`, with the registered name: `aurc@C` at a fraction.
 
-    >>> from demur.audit.loops import number
+    >>> from reference import number
     >>> number("risk@0.6", [(0, 2), (2, 2), (0, 1), (None, 0)])
     Fraction(2, 3)
     """
@@ -82,24 +80,3 @@ def coverage(text: str) -> Fraction:
     """A coverage from its text: the exact decimal; after a ~, a float, which reaches k/N within one part in 10¹²."""
     exact = Fraction(text.removeprefix("~"))
     return exact * (1 - _FLOAT_SLACK) if text.startswith("~") else exact
-
-
-def total(values: Iterable[Number]) -> Number:
-    """The sum: floats are rounded once, others exact over a common denominator (faster than one by one)."""
-    listed = [*values]
-    exact = [value for value in listed if not isinstance(value, float)]
-    if len(exact) < len(listed):
-        return math.fsum(listed)
-    common = math.lcm(*(value.denominator for value in exact))
-    return Fraction(sum(value.numerator * (common // value.denominator) for value in exact), common)
-
-
-def mean(values: Iterable[Number]) -> Number | None:
-    """The mean; None of no values."""
-    listed = [*values]
-    return total(listed) / len(listed) if listed else None
-
-
-def ratio(part: _Value, whole: _Value) -> _Value | None:
-    """One number over another; None where the divisor is 0."""
-    return part / whole if whole else None

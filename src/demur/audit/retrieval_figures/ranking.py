@@ -1,4 +1,6 @@
-"""Ranking quantities by plain loops: means over queries, where a query without gold counts 0.
+"""Recall, precision, hits, reciprocal rank, average precision and nDCG at K, as means over queries.
+
+A query without gold counts 0.
 
 A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them. Where judgments
 are graded, (gold, hits, grades, judged): also the grade at each rank, 0 for none, and all grades above 0 there are.
@@ -9,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from demur.audit.loops.registry import Loop, Number, mean, register
+from demur.audit.retrieval_figures.numbers import Figure, Number, mean
 
 Worth = Callable[["Ranked", int, int], Number]
 
@@ -73,7 +75,7 @@ WORTHS: dict[str, Worth] = {
 }
 
 
-def _mean_of(worth: Worth) -> Loop:
+def _mean_of(worth: Worth) -> Figure:
     def mean_worth(rows: Sequence[Ranked], k: int, *, effective: bool = False) -> Number | None:
         judged = [Ranked(*row) for row in rows]
         return mean(worth(row, k, min(k, len(row.hits)) if effective else k) for row in judged)
@@ -81,4 +83,4 @@ def _mean_of(worth: Worth) -> Loop:
     return mean_worth
 
 
-register({name: _mean_of(worth) for name, worth in WORTHS.items()})
+FIGURES: dict[str, Figure] = {name: _mean_of(worth) for name, worth in WORTHS.items()}

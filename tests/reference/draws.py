@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from demur.audit.loops.registry import number
+from demur.audit.retrieval_figures.numbers import percentile
+from reference.registry import number
 
 Clusters = Sequence[Sequence[Any]]
 
@@ -57,18 +58,10 @@ def ci95(values: Sequence[Any]) -> tuple[float, float] | None:
     return percentile(defined, 0.025), percentile(defined, 0.975)
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value at a share of an ordered list, interpolated linearly."""
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
-
-
 def standard_error(values: Sequence[Any]) -> float | None:
     """The standard deviation of the replicates that are defined, with ddof 1; None of fewer than two."""
     defined = [float(value) for value in values if value is not None]
-    if len(defined) < 2:  # noqa: PLR2004
+    if len(defined) < 2:
         return None
     middle = math.fsum(defined) / len(defined)
     return math.sqrt(math.fsum((value - middle) ** 2 for value in defined) / (len(defined) - 1))
