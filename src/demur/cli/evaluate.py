@@ -34,7 +34,7 @@ def evaluate(
 ) -> None:
     """Evaluate a system that may abstain, or compare several on the same participants, and write every number.
 
-    Options may also stand in a file, demur.toml, in this folder or one above it: [plan] resamples = 2000.
+    Options may also stand in demur.toml, in this folder or one above it, by their sections: docs/cli.md has them.
 
     Example: demur evaluate run.json --mode few_shot
 

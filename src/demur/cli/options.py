@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -12,93 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperOption
 
-from demur.cli.app import named
 from demur.cli.plain_values import PlainCommand
-from demur.errors import UserError, literal
-from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
-    from demur.evaluation.guessing import Settled
-    from demur.evaluation.voice import Voice
-    from demur.facts.items import Items
-    from demur.read import TableOptions
-    from demur.read.guess import Given
+    pass
 
-InstrumentName = Annotated[
-    str,
-    typer.Option(
-        help="The instrument: a name, a .json or .toml file, or none for a table's own items. "
-        "If not given, PHQ-8 for a run file, and for a table the known instrument with its items, if any.",
-        show_default=False,
-    ),
-]
-ColumnNames = Annotated[
+QueryColumns = Annotated[
     list[str] | None, typer.Option("--column", help="The column of a table for a role, ROLE=COLUMN; repeatable.")
 ]
-ScoreRange = Annotated[
-    str | None,
-    typer.Option(metavar="LOW:HIGH", help="The range of a column of scores, the best last; 0:1 if not given."),
-]
-LossMax = Annotated[float | None, typer.Option(help="The largest possible loss of a column of losses, if known.")]
-OwnClusters = Annotated[
-    bool, typer.Option("--every-row-its-own-cluster", help="Treat rows of a table as independent: each is a cluster.")
-]
-Noun = Annotated[str | None, typer.Option(help="The noun for a cluster of a table, such as document.")]
-FailedUnits = Annotated[
-    str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
-]
-LowerIsSurer = Annotated[
-    list[str] | None,
-    typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence whose lower values mean more confident."),
-]
-Repeats = Annotated[
-    str, typer.Option(help="Repeats of a question: units (each counts), first (only that), or vote (one unit for all).")
-]
-Probability = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column of a table that is a probability of being right; repeatable."),
-]
-GroupNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--group",
-        metavar="NAME=COLUMN",
-        help="Groups to report: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item; repeatable.",
-    ),
-]
-CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
-Resamples = Annotated[
-    int, typer.Option("--bootstrap-resamples", help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of the resampling: any integer, 0 or more; recorded with the results.")]
-Threads = Annotated[
-    int | None,
-    typer.Option(help="Threads to resample on; if not given, all processors for large work, one for small."),
-]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
-LossName = Annotated[
-    str | None,
-    typer.Option(help="{losses}; if not given, that of the table, zero_one for texts, abs_norm otherwise."),
-]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
-Raters = Annotated[
-    list[str] | None,
-    typer.Option("--rater", help="A rater of the same units, NAME=FILE: cluster, item, and prediction or loss."),
-]
-Forced = Annotated[
-    list[str] | None,
-    typer.Option(help="A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE."),
-]
 Qrels = Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")]
 TrecRuns = Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; repeatable.")]
 SplitTopics = Annotated[
     str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
-]
-WorkerNames = Annotated[
-    str | None,
-    typer.Option(
-        "--workers", help="What reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
-    ),
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="The file to write; if not given, a new one in data/outputs/.")

@@ -6,7 +6,6 @@ The sections are imported when a command is run or its help is printed: the list
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,7 +40,11 @@ _PANELS = {
     "conventions": "Conventions of other tools",
 }
 _COLUMN = Option(
-    "The column of a table for a role, ROLE=COLUMN.", metavar="ROLE=COLUMN", flag=flag_of("columns"), repeated=True, everyday=True
+    "The column of a table for a role, ROLE=COLUMN.",
+    metavar="ROLE=COLUMN",
+    flag=flag_of("columns"),
+    repeated=True,
+    everyday=True,
 )
 
 
@@ -148,17 +151,24 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
     return Parameter(_key(section, name), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-@dataclass(frozen=True, slots=True)
 class Typed:
     """What was typed, by section and field; `file` is what `demur.toml` has, for what was not."""
 
-    values: Mapping[str, Mapping[str, Any]]
-    file: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    __slots__ = ("file", "values")
+
+    def __init__(
+        self, values: Mapping[str, Mapping[str, Any]], file: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        self.values, self.file = values, file or {}
 
     @property
     def flags(self) -> list[str]:
         """The options that were typed."""
         return [as_option(name) for fields in self.values.values() for name in fields]
+
+    def flags_of(self, names: Sequence[str]) -> list[str]:
+        """Which of these options were typed."""
+        return [as_option(name) for fields in self.values.values() for name in fields if name in names]
 
     @property
     def columns(self) -> dict[str, str]:
@@ -251,9 +261,7 @@ def only(values: Sequence[Any], name: str) -> Any:
     return values[0] if values else None
 
 
-def pairs(
-    texts: Sequence[str], flag: str, expected: str = "a name and a column with = between them"
-) -> dict[str, str]:
+def pairs(texts: Sequence[str], flag: str, expected: str = "a name and a column with = between them") -> dict[str, str]:
     """Parse NAME=VALUE pairs into a dictionary."""
     from demur.evaluation.raters import named_values
 

@@ -77,10 +77,12 @@ class Raters:
         number_of("handover_threshold", handover_threshold)
 
     @classmethod
-    def typed(cls, raters: Iterable[str] = (), forced: Sequence[str] = (), **others: Any) -> Raters:
-        """Raters from the command line: NAME=FILE, and SYSTEM=FILE of forced runs or the only FILE."""
-        alone = forced[0] if len(forced) == 1 and "=" not in forced[0] else None
-        runs = alone or named_values(forced, "--forced", "SYSTEM=FILE, each system once") or None
+    def typed(cls, raters: Iterable[str] = (), forced: Any = (), **others: Any) -> Raters:
+        """Raters from the command line or a file: NAME=FILE, and SYSTEM=FILE of forced runs or the only FILE."""
+        runs = forced
+        if isinstance(forced, (list, tuple)):
+            alone = forced[0] if len(forced) == 1 and "=" not in forced[0] else None
+            runs = alone or named_values(forced, "--forced", "SYSTEM=FILE, each system once") or None
         return cls(named_values(raters, "--rater", "NAME=FILE, each name once"), forced=runs, **others)
 
     @property

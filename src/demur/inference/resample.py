@@ -65,7 +65,6 @@ class Plan:
         10_000,
         "Bootstrap resamples of the clusters, at most 1000000; 0: none.",
         flag="--bootstrap-resamples",
-        aliases=("--resamples",),
         kind=int,
         everyday=True,
     )
