@@ -77,12 +77,6 @@ def confidence(items: Items, name: str, calibration: Any = None, *, rounded: boo
     return [round(value, _DECIMALS) for value in values] if composite and rounded else values
 
 
-def is_confidence(items: Items, name: str) -> bool:
-    """Whether a name is that of a confidence, even one that this run cannot serve."""
-    known = name in FORMULAS or name in items.signals or name in _CALIBRATED
-    return known or name.startswith(("calibrated:", "secondary:"))
-
-
 def _unrounded(items: Items, name: str, calibration: Any) -> list[float]:
     if name in FORMULAS:
         columns = [_signal(items, signal, _NULL_IN_A_VARIANT.get(signal)) for signal in FORMULAS[name].signals]

@@ -14,14 +14,6 @@ LOSSES = ("abs_norm", "abs", "zero_one")
 GIVEN = "given"
 
 
-def stated_loss(items: Items, stated: str | None) -> str:
-    """The loss of a figure: as stated, or else that of the data, which may be the same under another name."""
-    if items.losses is None:
-        return stated or ("zero_one" if items.instrument is None else "abs_norm")
-    are_errors = {*items.losses.numerators.tolist()} <= {0, items.losses.divisor}
-    return GIVEN if stated is None or (stated == "zero_one" and are_errors) else stated
-
-
 def losses(items: Items, loss: str) -> list[Fraction | None]:
     """The loss of each unit, None where the system abstained."""
     if loss == GIVEN and items.losses is not None:
@@ -49,13 +41,6 @@ def selective_rows(items: Items, confidence: Sequence[float], loss: str) -> list
     """The loss of each unit, with its confidence if it is answered."""
     scores = iter(confidence)
     return [Unit(wrong, None if wrong is None else next(scores)) for wrong in losses(items, loss)]
-
-
-def forecast_rows(items: Items, confidence: Sequence[float]) -> list[tuple[float, int]]:
-    """Each answered unit's confidence, and whether the answer is exactly right."""
-    wrongs = losses(items, "zero_one" if items.losses is None else GIVEN)
-    right = [int(wrong == 0) for wrong in wrongs if wrong is not None]
-    return [*zip(confidence, right, strict=True)]
 
 
 def by_cluster(items: Items, rows: Sequence[Any]) -> list[list[Any]]:

@@ -17,7 +17,6 @@ from cases import TARGETS, curve_of, random_units
 from demur import QUANTITIES, VARIANTS, Curve, Graded, Measure, UserError, calibrate, read_run
 from demur import confidence as core_confidence
 from demur.audit.retrieval_figures.detection import detection, threshold_at_fpr
-from demur.audit.retrieval_figures.numbers import percentile
 from demur.audit.retrieval_figures.rows import ranking_row
 from demur.facts.ranking_columns import rankings_from
 from demur.facts.rankings import Query
@@ -32,7 +31,7 @@ from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.simulate.runs import simulated_run
 from reference import LOOPS, number, parsed
 from reference.confidence import confidence as plain_confidence
-from reference.draws import ci95, drawn, joint_replicates, standard_error
+from reference.draws import drawn
 from reference.policies import PlainBounds, shown_by
 from reference.selective import FORMULAS, PlainCurve
 from runs import written
@@ -263,26 +262,6 @@ def test_the_clusters_drawn_are_those_of_the_evaluator():
     for seed, clusters in ((0, 1), (7, 5), (2**64 - 1, 41), (123456789, 1000)):
         expected = drawn_clusters(seed, np.arange(20), clusters).tolist()
         assert [drawn(seed, replicate, clusters) for replicate in range(20)] == expected
-
-
-def test_a_replicate_is_the_quantity_of_the_repeated_rows():
-    clusters = [[(0, 2), (1, 1)], [(None, 0)], [(1, 3), (0, 3), (2, 1)]]
-    found = joint_replicates([clusters], "risk@0.5", seed=7, n=40)
-    for replicate, value in enumerate(found):
-        rows = [row for cluster in drawn(7, replicate, 3) for row in clusters[cluster]]
-        assert value == number("risk@0.5", rows)
-    assert None in found
-    both = joint_replicates([clusters, clusters[::-1]], lambda left, right: len(left) - len(right), seed=7, n=40)
-    assert len(set(both)) > 1
-
-
-def test_the_percentile_interval_and_the_standard_error_are_those_of_numpy():
-    values = np.random.default_rng(1).normal(size=777).tolist()
-    assert ci95([*values, None]) == pytest.approx(np.percentile(values, [2.5, 97.5]), rel=1e-14)
-    assert standard_error([None, *values]) == pytest.approx(np.std(values, ddof=1), rel=1e-14)
-    assert ci95([1.0, None, None]) is None
-    assert ci95([1.0, None]) == (1.0, 1.0)
-    assert (standard_error([1.0]), percentile([3.0], 0.975)) == (None, 3.0)
 
 
 def test_the_loops_import_facts_and_the_loops_of_audits_alone():

@@ -1,19 +1,15 @@
 """The brute-force bootstrap of the loops against the intervals of the golden artifacts."""
 
 import json
-from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from demur.audit.retrieval_figures.rows import ranking_row
-from demur.facts.rankings import Query
 from demur.read import read_run
 from reference import number
 from reference.confidence import confidence
-from reference.draws import ci95, drawn, joint_replicates, standard_error
-from reference.rows import by_cluster, by_post, selective_rows
+from reference.draws import ci95, joint_replicates, standard_error
+from reference.rows import by_cluster, selective_rows
 from reference.selective import PlainCurve
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -68,23 +64,3 @@ def test_differences_of_two_runs_cut_at_the_coverage_both_reach_in_each_replicat
         clusters = [clusters_of(items, name) for items in sides]
         values = joint_replicates(clusters, difference, bootstrap["seed"], bootstrap["n_resamples"])
         assert ci95(values) == pytest.approx(deltas["augrc_at_c"]["ci95"], abs=1e-12), name
-
-
-def test_clusters_hold_the_rows_of_their_units(runs):
-    items = runs["few_shot"]
-    units = by_cluster(items, range(len(items)))
-    assert [len(cluster) for cluster in units] == np.bincount(items.cluster).tolist()
-    assert [unit for cluster in units for unit in cluster] == [*range(len(items))]
-
-
-def test_posts_are_drawn_in_their_sorted_order_and_one_may_have_nothing_to_average():
-    queries = [Query("b", "c", ["g"], ["g"]), Query(10, "c", [], ["x"]), Query(9, "c", ["g"], ["x"])]
-    rows = [*map(ranking_row, queries)]
-    posts = by_post(queries, rows)
-    assert posts == [[rows[2]], [rows[1]], [rows[0]]]
-    found = joint_replicates(
-        [posts], lambda drawn: number("recall@1", [row for row in drawn if row.gold]), seed=3, n=50
-    )
-    for replicate, value in enumerate(found):
-        hits = [post == 2 for post in drawn(3, replicate, 3) if post != 1]
-        assert value == (Fraction(sum(hits), len(hits)) if hits else None)

@@ -1,1 +1,1 @@
-"""Audit: results of demur evaluated again, and figures that others reported, with the likely cause of each difference."""
+"""Audit: results of demur evaluated again, and figures of others, with the likely cause of each difference."""
