@@ -182,7 +182,7 @@ def names_of(name: str, given: object) -> tuple[str, ...]:
 
 def number_of(name: str, given: object) -> None:
     """Check that an option was given a number, or nothing."""
-    if given is not None and (not isinstance(given, Real) or isinstance(given, bool)):
+    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
         raise UserError(f"{name} {literal(given)}, expected a number")
 
 

@@ -105,7 +105,7 @@ def test_a_warning_has_the_pattern_it_was_written_with(confidence):
     items = {name: system(seed, "abcd", confidences=("a", confidence)) for seed, name in enumerate("lr")}
     found = evaluate(
         items,
-        settings=Settings(loss="abs", confidence=f"a,{confidence}", grid=("0.3", "0.9")),
+        settings=Settings(loss="abs", confidence=f"a,{confidence}", coverages=("0.3", "0.9")),
         plan=Plan(20, seed=1),
         created_at=WHEN,
     )

@@ -90,8 +90,8 @@ class TestTheCommandAndTheFunction:
 
     def test_leave_defaults_to_what_the_options_make(self):
         usual = {name: each.default for name, each in inspect.signature(evaluate).parameters.items()}
-        assert [*Settings(grid=usual["coverages"].split(",")).targets] == [*Settings().targets]
-        for made in (Settings(), demur.TableOptions(), demur.GroupSettings()):
+        assert [*Settings(coverages=usual["coverages"].split(",")).targets] == [*Settings().targets]
+        for made in (Settings(), demur.TableOptions(), demur.Groups()):
             for field in dataclasses.fields(made):
                 if field.name not in ("grid", "names", "group", "groups"):
                     assert usual[field.name] == getattr(made, field.name), field.name

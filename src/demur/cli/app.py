@@ -140,10 +140,10 @@ def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -
     return parts
 
 
-def fitted(path: Path | None) -> AnyCalibration | None:
+def fitted(path: AnyCalibration | str | Path | None) -> AnyCalibration | None:
     """Load the calibration file, if there is one."""
-    if path is None:
-        return None
+    if not isinstance(path, (str, Path)):
+        return path
     from demur.confidences.calibration import load_calibration
 
     return load_calibration(path)

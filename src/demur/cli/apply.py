@@ -56,7 +56,8 @@ def apply(
     from demur.decide.watching import Watch
     from demur.files.strict_json import fingerprint, read_bytes
 
-    score_range, calibration = typed.reading.score_range, typed.settings.calibration
+    score_range, fit = typed.reading.score_range, typed.settings.calibration
+    calibration = None if fit is None else str(fit)
     if output is None and not check:
         raise UserError("no file to write decisions to, and nothing to check: give -o FILE, or --check")
     if not check and (delta is not None or max_units is not None or score_range is not None):

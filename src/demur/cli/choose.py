@@ -141,9 +141,9 @@ def choose(
         tune = _graded(fixed.tune, typed.items(fixed.tune, understood, counts=True), understood, turned, fit)
     origin = {"seed": seed, "created_at": created_at, "command": command_line()}
     rule = fixed.rule(graded, targets, tune, origin)
-    read = [path for path in (reading.instrument, settings.calibration) if path and Path(path).is_file()]
-    rule = rule.read_beside(read)
-    _deliver(rule, output, [file, reading.instrument], as_json=as_json, allow_empty=fixed.allow_empty)
+    named = (str(path) for path in (reading.instrument, settings.calibration) if path)
+    rule = rule.read_beside([path for path in named if Path(path).is_file()])
+    _deliver(rule, output, [file, str(reading.instrument)], as_json=as_json, allow_empty=fixed.allow_empty)
     if rule.is_uncertified:
         raise typer.Exit(_UNCERTIFIED)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -65,7 +64,6 @@ def evaluate(
         data = [*(files or ()), *(inputs or ())]
         results = evaluate_data(data, request, lambda notes: tell_notes(notes, quiet=quiet))
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
-    calibration = request.settings.calibration
-    fit = fitted(calibration) if isinstance(calibration, Path) else None
+    fit = fitted(request.settings.calibration)
     delivery = Delivery("metrics", output, report, request.files, as_json, quiet, fit)
     delivery.of(results, lambda: evaluation_text(results, **width))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
+from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -136,7 +137,7 @@ def _key(section: str, name: str) -> str:
 
 def _parameter(section: str, name: str, option: Option) -> Parameter:
     """The parameter of an option; none is typed unless it is given, so that files and defaults can say otherwise."""
-    kind: Any = list[option.kind] if option.repeated else option.kind  # type: ignore[name-defined]
+    kind: Any = GenericAlias(list, option.kind) if option.repeated else option.kind
     names = [option.flag or f"--{name.replace('_', '-')}", *option.aliases]
     feature = section not in ("columns", "reading", "settings", "plan")
     shown: Any = {
@@ -146,7 +147,8 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
         "rich_help_panel": _PANELS[section],
         "show_default": False,
     }
-    annotation = Annotated[bool if option.kind is bool else kind | None, typer.Option(*names, **shown)]
+    read_as: Any = bool if option.kind is bool else kind | None
+    annotation = Annotated[read_as, typer.Option(*names, **shown)]
     default = False if option.kind is bool else None
     return Parameter(_key(section, name), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -178,27 +180,32 @@ class Typed:
     @property
     def reading(self) -> ReadingOptions:
         """The options for reading."""
-        return self._section("reading")
+        made: ReadingOptions = self._section("reading")
+        return made
 
     @property
     def settings(self) -> Settings:
         """What to compute."""
-        return self._section("settings")
+        made: Settings = self._section("settings")
+        return made
 
     @property
     def plan(self) -> Plan:
         """How to resample."""
-        return self._section("plan")
+        made: Plan = self._section("plan")
+        return made
 
     @property
     def groups(self) -> Groups:
         """The groups to report."""
-        return self._section("groups")
+        made: Groups = self._section("groups")
+        return made
 
     @property
     def raters(self) -> Raters:
         """The raters and what else systems are compared with."""
-        return self._section("raters")
+        made: Raters = self._section("raters")
+        return made
 
     def request(self, **more: Any) -> Request:
         """All sections, as a request of `demur.evaluate`."""
@@ -234,7 +241,7 @@ class Typed:
             return read_items(
                 path,
                 **chosen,
-                instrument=reading.instrument or "none",
+                instrument=reading.instrument,
                 columns=understood.columns[0],
                 options=reading,
                 counts=counts,

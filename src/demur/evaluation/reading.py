@@ -17,23 +17,23 @@ from demur.read import TableOptions
 class ReadingOptions(TableOptions):
     """Options for reading run files and tables; what they leave open is inferred from the file.
 
-    `mode` and `experiment` choose among the experiments of run files: one for all inputs, or one for each.
+    `mode` and `experiment` choose among the experiments of run files: one for all inputs, or a list with one for each.
     """
 
-    mode: str | Sequence[str] = option(
+    mode: Sequence[str] = option(
         (),
         "Mode of the experiment of a run file: once for all inputs, or once per input.",
         repeated=True,
         everyday=True,
     )
-    experiment: int | Sequence[int] = option(
+    experiment: Sequence[int] = option(
         (),
         "Index of the experiment of a run file, from 0: once for all inputs, or once per input.",
         kind=int,
         repeated=True,
         everyday=True,
     )
-    instrument: str | Path | Instrument | None = option(
+    instrument: str | Path | Instrument = option(
         BY_ITEMS,
         "The instrument: a name, a .json or .toml file, or none for a table's own items. "
         "If not given, PHQ-8 for a run file, and for a table the known instrument with its items, if any.",

@@ -33,7 +33,7 @@ class Request:
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     settings: Settings = field(default_factory=Settings)
     plan: Plan = field(default_factory=Plan)
-    features: Sequence[Feature] = ()
+    features: Sequence[object] = ()
     command: str | None = None
     also_read: Sequence[str | Path] = ()
 

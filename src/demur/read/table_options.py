@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -37,10 +37,11 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 class TableOptions:
     """Options for reading a table, besides its columns and its instrument.
 
-    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers.
+    `score_range` may be a text, LOW:HIGH, and `probability` one name. `group` maps names of groups to columns of labels,
+    or to COLUMN:18,40,65, which cuts numbers.
     """
 
-    score_range: tuple[float, float] | str | None = option(
+    score_range: tuple[float, float] | None = option(
         None, "The range of a column of scores, the best last; 0:1 if not given.", metavar="LOW:HIGH"
     )
     loss_max: float | None = option(None, "The largest possible loss of a column of losses, if known.", kind=float)
@@ -55,14 +56,15 @@ class TableOptions:
     repeats: str = option(
         "units", "Repeats of a question: units (each counts), first (only that), or vote (one unit for all)."
     )
-    probability: str | Sequence[str] = option(
+    probability: tuple[str, ...] = option(
         (), "A column of a table that is a probability of being right.", metavar="COLUMN", repeated=True
     )
     part: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.score_range, str):
-            object.__setattr__(self, "score_range", range_of(self.score_range))
+        given: object = self.score_range
+        if isinstance(given, str):
+            object.__setattr__(self, "score_range", range_of(given))
         object.__setattr__(self, "probability", names_of("probability", self.probability))
         number_of("loss_max", self.loss_max)
         text_of("noun", self.noun)

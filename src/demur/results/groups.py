@@ -71,7 +71,7 @@ class Groups:
 
     def __init__(
         self,
-        *groups: str | Mapping[str, Any],
+        *groups: Any,
         table: Any = None,
         threshold: float | None = None,
         at_coverage: Coverage | str | float | None = None,
@@ -82,10 +82,13 @@ class Groups:
     ) -> None:
         named: dict[str, Any] = {}
         for given in groups:
-            if not isinstance(given, (str, Mapping)):
+            if isinstance(given, str):
+                named[given] = None
+            elif isinstance(given, Mapping):
+                named |= given
+            else:
                 expected = "names with their columns, {'sex': 'Gender'}, or a name such as item"
                 raise UserError(f"group {literal(given)}, expected {expected}")
-            named |= {given: None} if isinstance(given, str) else given
         named |= columns
         values = {
             "labels": {str(name): _column(column) for name, column in named.items()},
