@@ -7,13 +7,13 @@ writes it: a `Door` for each way in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, Protocol, TypeVar
 
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, literal
 
 Section = TypeVar("Section", bound=type)
 
@@ -22,8 +22,9 @@ Section = TypeVar("Section", bound=type)
 class Option:
     """What is said of an option: its help, and how it is typed on the command line.
 
-    `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one value is read as, and `repeated`
-    options take several. An `everyday` option is in the short help.
+    `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one
+    value is read as, `repeated` options take several, and `also` are further kinds that `demur.toml` may have. An
+    `everyday` option is in the short help. `call` is how it is given in Python, if not as an argument of its name.
     """
 
     help: str
@@ -33,6 +34,8 @@ class Option:
     metavar: str | None = None
     repeated: bool = False
     everyday: bool = False
+    also: tuple[type, ...] = ()
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,9 @@ class Door(Protocol):
 
     def option(self, name: str, value: str = "") -> str:
         """An option, with a value if there is one."""
+
+    def blank(self, name: str) -> str:
+        """An option with its value left to fill in."""
 
     def column(self, role: str, name: str) -> str:
         """The option that maps a role to a column."""
@@ -88,6 +94,11 @@ def declared(options: type) -> dict[str, Option]:
     return {known.name: known.metadata["option"] for known in fields(options) if "option" in known.metadata}
 
 
+def option_of(name: str) -> Option | None:
+    """What is said of the option of this name; None if no section has it."""
+    return next((known[name] for known in map(declared, SECTIONS.values()) if name in known), None)
+
+
 def flag_of(name: str) -> str:
     """An option as it is typed on the command line.
 
@@ -96,8 +107,8 @@ def flag_of(name: str) -> str:
     """
     if name == "columns":
         return "--column"
-    own = next((known[name].flag for known in map(declared, SECTIONS.values()) if name in known), "")
-    return own or f"--{name.replace('_', '-')}"
+    known = option_of(name)
+    return (known.flag if known else "") or f"--{name.replace('_', '-')}"
 
 
 KEYWORDS = (
@@ -120,14 +131,21 @@ class Call:
     noun: str = "call"
 
     def option(self, name: str, value: str = "") -> str:
-        """A keyword, or an argument of the section that has the option.
+        """The name of the option, or with a value the keyword or the section that has it.
 
-        >>> Call().option("loss", "zero_one")
-        "loss='zero_one'"
+        >>> Call().option("loss"), Call().option("loss", "zero_one")
+        ('loss', "loss='zero_one'")
         """
-        argument = f"{name}={value!r}" if value else name
+        return self._argument(name, repr(value)) if value else name
+
+    def blank(self, name: str) -> str:
+        """The keyword or the section that has the option, with its value left to fill in."""
+        known = option_of(name)
+        return known.call if known and known.call else self._argument(name, "…")
+
+    def _argument(self, name: str, value: str) -> str:
         home = next((known.__name__ for known in SECTIONS.values() if name in declared(known)), "")
-        return argument if name in KEYWORDS or not home else f"{home}({argument})"
+        return f"{name}={value}" if name in KEYWORDS or not home else f"{home}({name}={value})"
 
     def column(self, role: str, name: str) -> str:
         """The mapping of one role."""
@@ -167,6 +185,11 @@ def as_option(name: str, value: str = "") -> str:
     return door().option(name, value)
 
 
+def as_blank(name: str) -> str:
+    """An option with its value left to fill in, as the user would write it, for a message that advises to give it."""
+    return door().blank(name)
+
+
 def as_column(role: str, name: str = "COLUMN") -> str:
     """The option that maps a role to a column, as the user would write it, for a message."""
     return door().column(role, name)
@@ -176,26 +199,23 @@ def names_of(name: str, given: object) -> tuple[str, ...]:
     """The names that an option was given: one, or several."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(known, str) for known in names):
-        raise UserError(f"{name} {literal(given)}, expected a name, or a list of them")
+        raise UserError(f"{as_option(name)} {literal(given)}, expected a name, or a list of them")
     return tuple(names)
 
 
 def number_of(name: str, given: object) -> None:
     """Check that an option was given a number, or nothing."""
     if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UserError(f"{name} {literal(given)}, expected a number")
+        raise UserError(f"{as_option(name)} {literal(given)}, expected a number")
 
 
 def text_of(name: str, given: object) -> None:
     """Check that an option was given a text, or nothing."""
     if given is not None and not isinstance(given, str):
-        raise UserError(f"{name} {literal(given)}, expected a text")
+        raise UserError(f"{as_option(name)} {literal(given)}, expected a text")
 
 
-def from_mapping(options: type[Any], values: Mapping[str, Any]) -> Any:
-    """A section with these values; an unknown name is an error that offers the nearest one."""
-    known = declared(options)
-    for name in values:
-        if name not in known:
-            raise unknown("option", name, known)
-    return options(**values)
+def flag_value_of(name: str, given: object) -> None:
+    """Check that an option was given true or false."""
+    if not isinstance(given, bool):
+        raise UserError(f"{as_option(name)} {literal(given)}, expected true or false")

@@ -20,7 +20,7 @@ import typer
 from demur import __version__
 from demur.cli.plain_values import Commands
 from demur.errors import UserError, as_line, harmless, literal
-from demur.options import Answer, enter, flag_of
+from demur.options import Answer, enter, flag_of, option_of
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
@@ -34,6 +34,7 @@ app = Commands(
     pretty_exceptions_enable=False,
 )
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
+_BLANKS: dict[type, str] = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
 _OUTPUTS = Path("data/outputs")  # for a result without --output
 
 
@@ -83,6 +84,12 @@ class CommandLine:
     def option(self, name: str, value: str = "") -> str:
         """An option as it is typed, with a value."""
         return f"{flag_of(name)} {_quoted(value)}" if value else flag_of(name)
+
+    def blank(self, name: str) -> str:
+        """An option as it is typed, with a word for its value."""
+        known = option_of(name)
+        kind = known.metavar or _BLANKS.get(known.kind, "") if known else ""
+        return f"{flag_of(name)} {kind}".strip()
 
     def column(self, role: str, name: str) -> str:
         """The option that maps a role to a column."""

@@ -129,7 +129,7 @@ class _ChosenNumbers:
 
 
 @app.command(rich_help_panel=MEASURE, cls=SectionsCommand)
-@with_sections(plan=("n_resamples", "seed", "threads"))
+@with_sections(plan=("resamples", "seed", "threads"))
 @options.unfolded
 def retrieval(
     *,

@@ -5,7 +5,7 @@ The sections are imported when a command is run or its help is printed: the list
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import GenericAlias
@@ -15,7 +15,7 @@ import typer
 import typer.main
 
 from demur.cli.options import ListingCommand
-from demur.errors import UserError, literal, located, unknown
+from demur.errors import UserError, literal, located, nearest, unknown
 from demur.options import Option, as_option, declared, flag_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,13 @@ _PANELS = {
     "costs": "Costs",
     "conventions": "Conventions of other tools",
 }
+_PATHS = ("instrument", "calibration", "table", "points", "forced")
+_OWN_NAMES = {
+    "columns": "the name of a column",
+    "groups": "the name of a column, or a list of it and its cut points, ['Age', [18, 40]]",
+    "raters": "a file",
+}
+_KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", Path: "a file", dict: "a table"}
 _COLUMN = Option(
     "The column of a table for a role, ROLE=COLUMN.",
     metavar="ROLE=COLUMN",
@@ -154,14 +161,17 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
 
 
 class Typed:
-    """What was typed, by section and field; `file` is what `demur.toml` has, for what was not."""
+    """What was typed, by section and field; `file` is what `demur.toml`, at `path`, has for what was not."""
 
-    __slots__ = ("file", "values")
+    __slots__ = ("file", "path", "values")
 
     def __init__(
-        self, values: Mapping[str, Mapping[str, Any]], file: Mapping[str, Mapping[str, Any]] | None = None
+        self,
+        values: Mapping[str, Mapping[str, Any]],
+        file: Mapping[str, Mapping[str, Any]] | None = None,
+        path: Path | None = None,
     ) -> None:
-        self.values, self.file = values, file or {}
+        self.values, self.file, self.path = values, file or {}, path
 
     @property
     def flags(self) -> list[str]:
@@ -219,9 +229,15 @@ class Typed:
         return {**self.file.get(name, {}), **self.values.get(name, {})}
 
     def _section(self, name: str) -> Any:
-        kind, values = sections()[name], self._given(name)
+        kind: Any = sections()[name]
         made = getattr(kind, "typed", kind)
-        return made(**values)
+        try:
+            return made(**self._given(name))
+        except UserError as error:
+            if name not in self.file:
+                raise
+            made(**self.values.get(name, {}))  # if the mistake is in what was typed, it is told without the file
+            raise UserError(f"{self.path}: [{name}] {error}") from None
 
     def given(self, **more: Any) -> Given:
         """What the user has stated, which is not inferred."""
@@ -286,19 +302,61 @@ def with_file(typed: Typed) -> tuple[Typed, Path | None]:
 
     with located(path):
         content = parsed_toml(decode(read_bytes(path)))
-        return Typed(typed.values, dict(_checked(content))), path
+        checked = {name: _checked(name, values, path.parent) for name, values in content.items()}
+    return Typed(typed.values, checked, path), path
 
 
-def _checked(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The sections of a file, with names that are known."""
-    for name, values in content.items():
-        known = {*sections(), "columns"}
-        if name not in known:
-            raise unknown("section", name, known)
-        if not isinstance(values, Mapping):
-            raise UserError(f"{name} {literal(values)}, expected a section, [{name}]")
-        options = section_options(name)
-        for option in values if name not in ("columns", "groups", "raters") else ():
-            if option not in options:
-                raise unknown(f"option of [{name}]", option, options)
-        yield name, values
+def _checked(section: str, values: Any, folder: Path) -> dict[str, Any]:
+    """A section of a file with names and kinds of values that are known; its paths are relative to its folder."""
+    if section not in (known := {*sections(), "columns"}):
+        raise unknown("section", section, known)
+    if not isinstance(values, Mapping):
+        raise UserError(f"{section} {literal(values)}, expected a section, [{section}]")
+    with located(f"[{section}]"):
+        return {name: _checked_value(section, name, value, folder) for name, value in values.items()}
+
+
+def _checked_value(section: str, name: str, value: Any, folder: Path) -> Any:
+    options = section_options(section)
+    known = None if section == "columns" else options.get(name)
+    if known is None:
+        return _named_value(section, name, value, folder, options)
+    kinds = (known.kind, *known.also)
+    listed = known.repeated or list in kinds
+    for each in value if listed and isinstance(value, list) else [value]:
+        if not any(_is_a(each, kind) for kind in kinds):
+            words = [*dict.fromkeys(_KINDS[kind] for kind in kinds if kind in _KINDS)]
+            expected = f"{' or '.join(words)}{', or a list of them' if listed else ''}"
+            raise UserError(f"{name} {literal(each)}, expected {expected}")
+    return _from_folder(value, folder) if name in _PATHS else value
+
+
+def _named_value(section: str, name: str, value: Any, folder: Path, options: Mapping[str, Option]) -> Any:
+    """The value of a key that is a name of the user's own: a role, a group or a rater."""
+    expected = _OWN_NAMES.get(section)
+    if expected is None:
+        raise unknown("option", name, options)
+    if isinstance(value, str) or (section == "groups" and isinstance(value, list)):
+        return _from_folder(value, folder) if section == "raters" else value
+    near = nearest(name, options) if section != "columns" else None
+    raise UserError(f"{name} {literal(value)}, expected {expected}{f'; did you mean {near}?' if near else ''}")
+
+
+def _is_a(value: object, kind: type) -> bool:
+    """Whether a value of a file is of a kind: an integer is a number too, and true is none."""
+    if isinstance(value, bool) or kind is bool:
+        return kind is bool and isinstance(value, bool)
+    kinds: dict[type, tuple[type, ...]] = {float: (int, float), Path: (str,)}
+    return isinstance(value, kinds.get(kind, (kind,)))
+
+
+def _from_folder(value: Any, folder: Path) -> Any:
+    """A path, or several, relative to a folder; a text that is not a file there, such as a name, is left alone."""
+    if isinstance(value, list):
+        return [_from_folder(each, folder) for each in value]
+    if isinstance(value, dict):
+        return {name: _from_folder(path, folder) for name, path in value.items()}
+    try:
+        return str(folder / value) if folder != Path.cwd() and (folder / value).is_file() else value
+    except (OSError, ValueError):  # a text that cannot be a path
+        return value

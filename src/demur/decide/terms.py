@@ -14,7 +14,7 @@ from demur.decide.targets import Typed, as_typed
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.columns import written_number
 from demur.facts.signals import SIGNALS
-from demur.options import as_option
+from demur.options import as_blank, as_option
 from demur.quantities.coverage import risk_of
 from demur.quantities.graded import Graded
 
@@ -45,7 +45,7 @@ def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | Non
     if not 0 < level < 1:
         raise UserError(f"delta {literal(delta)}, expected a number between 0 and 1, such as 0.1")
     if graded.largest_loss is None:
-        raise UserError(f"the largest loss is not known, and a guarantee needs it: give it, {as_option('loss_max')}")
+        raise UserError(f"the largest loss is not known, and a guarantee needs it: give it, {as_blank('loss_max')}")
     if graded.answered and graded.loss.min() < 0:
         raise UserError("a loss is below 0: nothing can be certified of such losses")
     most = most_units(graded, max_units)

@@ -68,7 +68,7 @@ def evaluate(  # noqa: PLR0913  (the options that are given every day, each by i
         columns or {},
         _replaced(reading or ReadingOptions(), {"mode": mode}),
         _replaced(settings or Settings(), computed),
-        _replaced(plan or Plan(), {"n_resamples": resamples, "seed": seed}),
+        _replaced(plan or Plan(), {"resamples": resamples, "seed": seed}),
         features,
     )
     return evaluate_data(data, request)

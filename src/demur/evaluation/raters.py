@@ -12,7 +12,7 @@ from demur.evaluation.data import is_data, several
 from demur.facts.items import Items
 from demur.facts.points import NumbersOfPoint, typed_point
 from demur.facts.raters import RaterAnswers
-from demur.options import as_option, number_of, option, section
+from demur.options import as_option, declared, number_of, option, section
 from demur.read import read_inputs, read_points, read_rater
 from demur.results.beside import Beside
 from demur.results.record import input_of
@@ -34,7 +34,9 @@ class Raters:
         (),
         "A rater of the same units, NAME=FILE: cluster, item, and prediction or loss.",
         flag="--rater",
+        metavar="NAME=FILE",
         repeated=True,
+        call="Raters(ann='ann.csv')",
     )
     points: Sequence[str | Path | NumbersOfPoint] = option(
         (),
@@ -44,7 +46,10 @@ class Raters:
         repeated=True,
     )
     forced: Any = option(
-        (), "A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE.", repeated=True
+        (),
+        "A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE.",
+        repeated=True,
+        also=(dict,),
     )
     margin: float | None = option(None, "Test whether a system's risk exceeds a rater's by at most this.", kind=float)
     handover_threshold: float | None = option(
@@ -63,7 +68,8 @@ class Raters:
         **raters: Any,
     ) -> None:
         if named is not None and not isinstance(named, Mapping):
-            raise UserError(f"raters {literal(named)}, expected names of raters with their tables, {{'ann': table}}")
+            expected = "names of raters with their tables, {'ann': table}"
+            raise UserError(f"{as_option('raters')} {literal(named)}, expected {expected}")
         values = {
             "raters": {**(named or {}), **raters},
             "points": several(points),
@@ -78,12 +84,15 @@ class Raters:
 
     @classmethod
     def typed(cls, raters: Iterable[str] = (), forced: Any = (), **others: Any) -> Raters:
-        """Raters from the command line or a file: NAME=FILE, and SYSTEM=FILE of forced runs or the only FILE."""
+        """Raters of the command line, NAME=FILE, over those of a file; forced runs are SYSTEM=FILE or the only FILE."""
         runs = forced
         if isinstance(forced, (list, tuple)):
             alone = forced[0] if len(forced) == 1 and "=" not in forced[0] else None
             runs = alone or named_values(forced, "--forced", "SYSTEM=FILE, each system once") or None
-        return cls(named_values(raters, "--rater", "NAME=FILE, each name once"), forced=runs, **others)
+        known = declared(cls)
+        of_file = {name: others.pop(name) for name in [*others] if name not in known}
+        typed = named_values(raters, "--rater", "NAME=FILE, each name once")
+        return cls({**of_file, **typed}, forced=runs, **others)
 
     @property
     def files(self) -> list[str | Path]:

@@ -47,14 +47,16 @@ class Request:
             if not isinstance(feature, Feature):
                 names = ", ".join(known.__name__ for known in FEATURES.values())
                 raise UserError(
-                    f"{literal(feature)} is none of the features {names}; several systems are one list, evaluate([a, b])"
+                    f"{literal(feature)} is none of {names}; give several systems in a list, evaluate([a, b])"
                 )
         if twice := repeated(map(type, self.features)):
             raise UserError(f"{twice[0].__name__} is given twice: give one with all of them")
 
     def feature(self, kind: type[Any]) -> Any:
-        """The feature of a kind; one that asks for nothing, if none was given."""
-        return next((feature for feature in self.features if isinstance(feature, kind)), kind())
+        """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
+        settings = self.settings
+        of_settings = (settings.groups, settings.costs, settings.conventions)
+        return next((known for known in (*self.features, *of_settings) if isinstance(known, kind)), kind())
 
     @property
     def files(self) -> list[str | Path]:

@@ -57,9 +57,8 @@ class PartReading:
                 f"a summary keeps the signals of confidences that are named: {as_option('confidence', 'NAME,NAME')}"
             )
         if self.options.repeats != "units":
-            raise UserError(
-                f"{as_option('repeats', self.options.repeats)} needs all repeats of a unit at once: no summary can do it"
-            )
+            rule = as_option("repeats", self.options.repeats)
+            raise UserError(f"{rule} needs all repeats of a unit at once: no summary can do it")
         if self.options.every_row_its_own_cluster:
             raise UserError(f"parts are merged by the ids of their clusters: map a column, {as_column('cluster')}")
 

@@ -93,9 +93,8 @@ def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
     """The systems without the units that failed in any of them, where failed units are left out."""
     failed = [items.failed_units for items in systems.values() if items.failed_units]
     if any(units.counted and units.rule == "drop" for units in failed):
-        raise UserError(
-            f"units failed and were left out, and no summary says which: {as_option('failed_units', 'abstain')} keeps all units"
-        )
+        keeping = as_option("failed_units", "abstain")
+        raise UserError(f"units failed and were left out, and no summary says which: {keeping} keeps all units")
     names = {name for units in failed if units.rule == "drop" for name in units.names}
     if not names:
         return dict(systems)

@@ -13,7 +13,7 @@ import numpy as np
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, written_number
-from demur.options import as_column, as_option
+from demur.options import as_blank, as_column
 from demur.types import Flags, Indices
 
 if TYPE_CHECKING:
@@ -160,9 +160,8 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     if levels > most:
         numbers = all(written_number(level) is not None for level in grouping.levels)
         cut = ", or cut the numbers, NAME=COLUMN:18,40,65" if numbers else ""
-        raise UserError(
-            f"the group {shown(name)} has {levels} levels, expected at most {most}: {as_option('max_groups')}{cut}"
-        )
+        more = f"allow more, {as_blank('max_groups')}{cut}"
+        raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: {more}")
     if clusters is not None and levels == len(items.cluster_ids):
         raise UserError(f"the group {shown(name)} has a level for each {items.noun}: it forms no groups")
     return grouping

@@ -59,11 +59,11 @@ class LossColumn:
         """The expected value of an answered unit, in words."""
         low, high = self.bounds
         if self.score_range is not None:
-            return f"a number {low:g} to {high:g}, the range of scores, {as_option('score_range')}"
+            return f"a number {low:g} to {high:g} (the range of scores, {as_option('score_range')})"
         return (
             "a number, 0 or more"
             if math.isinf(high)
-            else f"a number 0 to {high:g}, the largest loss, {as_option('loss_max')}"
+            else f"a number 0 to {high:g} (the largest loss, {as_option('loss_max')})"
         )
 
     @property

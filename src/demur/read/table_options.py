@@ -9,7 +9,7 @@ from typing import ClassVar
 from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.groups import GroupColumn, GroupText
 from demur.facts.losses import score_range as range_of
-from demur.options import as_column, as_option, names_of, number_of, option, text_of
+from demur.options import as_column, as_option, flag_value_of, names_of, number_of, option, text_of
 from demur.read.cells import Cells
 from demur.read.tables import missing_column
 from demur.read.units_file import GROUPS
@@ -37,16 +37,19 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 class TableOptions:
     """Options for reading a table, besides its columns and its instrument.
 
-    `score_range` may be a text, LOW:HIGH, and `probability` one name. `group` maps names of groups to columns of labels,
-    or to COLUMN:18,40,65, which cuts numbers.
+    `score_range` may be a text, LOW:HIGH, and `probability` one name. `group` maps names of groups to columns of
+    labels, or to COLUMN:18,40,65, which cuts numbers.
     """
 
     score_range: tuple[float, float] | None = option(
-        None, "The range of a column of scores, the best last; 0:1 if not given.", metavar="LOW:HIGH"
+        None,
+        "The range of a column of scores, the best last; 0:1 if not given.",
+        metavar="LOW:HIGH",
+        also=(float, list),
     )
     loss_max: float | None = option(None, "The largest possible loss of a column of losses, if known.", kind=float)
     every_row_its_own_cluster: bool = option(
-        False, "Treat rows of a table as independent: each is a cluster.", kind=bool
+        default=False, description="Treat rows of a table as independent: each is a cluster.", kind=bool
     )
     noun: str | None = option(None, "The noun for a cluster of a table, such as document.")
     failed_units: str = option(
@@ -67,13 +70,14 @@ class TableOptions:
             object.__setattr__(self, "score_range", range_of(given))
         object.__setattr__(self, "probability", names_of("probability", self.probability))
         number_of("loss_max", self.loss_max)
+        flag_value_of("every_row_its_own_cluster", self.every_row_its_own_cluster)
         text_of("noun", self.noun)
         if self.failed_units not in FAILED_UNITS:
             raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
         if self.repeats not in REPEATS:
             raise unknown("rule for repeats", self.repeats, REPEATS)
         if self.noun is not None and not (self.noun.strip() == self.noun != ""):
-            raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
+            raise UserError(f"{as_option('noun')} {literal(self.noun)}, expected a word such as document")
 
     @property
     def names(self) -> str:

@@ -93,9 +93,8 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
     no_causes = Codes(np.zeros(table.rows, dtype=np.intp), [None])
     rows = UnitRows(table, clusters, items, repeats, no_causes, failed_clusters)
     if instrument and rows.is_repeated and options.repeats == "units":
-        raise UserError(
-            f"{instrument.name} has every item once: reduce repeats by {as_option('repeats', 'first')} or {as_option('repeats', 'vote')}"
-        )
+        rules = " or ".join(as_option("repeats", rule) for rule in ("first", "vote"))
+        raise UserError(f"{instrument.name} has every item once: reduce repeats by {rules}")
     return replace(rows, causes=_causes(rows.named(), roles, options.failed_units))
 
 
@@ -163,7 +162,8 @@ def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:
         raise UserError(f"{rows.unit_name(wrong)}: {shown(column)} {value}, expected ok, failed or failed: CAUSE")
     failed = states.where(lambda state: state != "ok")
     if rule == "refuse" and failed.any():
-        text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; {as_option('failed_units', 'drop')} leaves such units out"
+        leaving_out = as_option("failed_units", "drop")
+        text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; {leaving_out} leaves such units out"
         raise UserError(and_more(text, int(failed.sum())))
     return states.mapped(lambda state: None if state == "ok" else state.removeprefix("failed").lstrip(":").strip())
 

@@ -15,7 +15,7 @@ from demur.inference.rows import Contrast, Row
 from demur.inference.rules import Counted
 from demur.inference.uncertainty import judged_together
 from demur.inference.views import CurveView
-from demur.options import as_option, option, section
+from demur.options import as_blank, as_option, option, section
 from demur.quantities import Measure, quantities
 from demur.quantities.costs import UNKNOWN, CostEnvelope, cost_optimal, price_of, price_text
 from demur.quantities.curve import Curve
@@ -38,7 +38,10 @@ class Costs:
         (),
         "Price of an abstention as a share of the largest loss, 0.1 or 1:10.",
         flag="--abstention-cost",
+        metavar="PRICE",
         repeated=True,
+        also=(float,),
+        call="Costs('1:10')",
     )
     cross_fit: int = option(FOLDS, "Folds of clusters for the cross-fitted cost.", kind=int)
 
@@ -47,9 +50,9 @@ class Costs:
         if len({*texts}) < len(texts):
             raise UserError("the prices of an abstention have one twice")
         if type(cross_fit) is not int or cross_fit < 2:  # noqa: PLR2004
-            raise UserError(f"cross-fit {literal(cross_fit)}, expected a number of folds, 2 or more")
+            raise UserError(f"{as_option('cross_fit')} {literal(cross_fit)}, expected a number of folds, 2 or more")
         if cross_fit != FOLDS and not texts:
-            raise UserError(f"{as_option('cross_fit')} is for costs: give the price of an abstention, or leave it out")
+            raise UserError(f"{as_option('cross_fit')} is for costs: give a price, {as_blank('prices')}")
         object.__setattr__(self, "prices", texts)
         object.__setattr__(self, "cross_fit", cross_fit)
 
@@ -71,12 +74,12 @@ def cost_rows(views: Mapping[str, Mapping[str, CurveView]], costs: Costs, plan: 
         for system, view in by_system.items():
             if view.table.largest_loss is None:
                 raise UserError(
-                    f"{UNKNOWN}, and the price of an abstention is a share of it: give it, {as_option('loss_max')}"
+                    f"{UNKNOWN}, and the price of an abstention is a share of it: give it, {as_blank('loss_max')}"
                 )
             for measure in measures:
                 key = Key(system, str(measure), confidence)
                 yield Row.of_curve(key, view, measure, resampled=not measure.quantity.point_only)
-            if plan.n_resamples and plan.seed is not None and len(view.ids) > 1:
+            if plan.resamples and plan.seed is not None and len(view.ids) > 1:
                 keys = (Key(system, f"{CROSSFIT}@{price}", confidence) for price in prices)
                 yield from (_crossfit(key, view, plan.seed, costs.cross_fit) for key in keys)
 

@@ -31,7 +31,11 @@ class Conventions:
     """
 
     names: tuple[str, ...] = option(
-        (), "Add what another tool would report: {conventions}.", flag="--convention", repeated=True
+        (),
+        "Add what another tool would report: {conventions}.",
+        flag="--convention",
+        repeated=True,
+        call="Conventions('fd-shifts')",
     )
 
     def __init__(self, *names: str) -> None:

@@ -18,7 +18,7 @@ from demur.inference.key import Group, Key
 from demur.inference.rows import Row
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts
-from demur.options import as_option, number_of, option, section
+from demur.options import as_blank, as_option, declared, number_of, option, section
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
@@ -56,13 +56,14 @@ class Groups:
         flag="--group",
         metavar="NAME=COLUMN",
         repeated=True,
+        call="Groups(sex='Gender')",
     )
     table: Any = option(
         None, "A table with the columns cluster, perhaps item, and labels of groups.", flag="--groups", kind=Path
     )
     threshold: float | None = option(None, "The threshold that all groups share.", kind=float)
     at_coverage: Coverage | str | float | None = option(
-        None, "Set it by the coverage it reaches; if not given, the coverage areas are cut at."
+        None, "Set it by the coverage it reaches; if not given, the coverage areas are cut at.", also=(float,)
     )
     min_clusters: int = option(FEWEST_CLUSTERS, "Groups in fewer clusters are shown but not judged.", kind=int)
     max_groups: int = option(MOST_LEVELS, "The largest number of levels of a group.", kind=int)
@@ -111,18 +112,18 @@ class Groups:
             raise UserError("a threshold and a coverage to find it by are both given: leave out one")
         number_of("threshold", self.threshold)
         if self.threshold is not None and not math.isfinite(self.threshold):
-            raise UserError(f"threshold {literal(self.threshold)}, expected a finite number")
+            raise UserError(f"{as_option('threshold')} {literal(self.threshold)}, expected a finite number")
         for name, least in (("min_clusters", 2), ("max_groups", 2)):
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise UserError(f"{as_option(name)} {literal(value)}, expected an integer, {least} or more")
         changed = [known.name for known in fields(self) if known.default != getattr(self, known.name)]
         if not self.names and self.table is None and {*changed} - {"labels"}:
-            raise UserError(f"{as_option(changed[-1])} is for groups: name some, {as_option('labels')}")
+            raise UserError(f"{as_option(changed[-1])} is for groups: name some, {as_blank('labels')}")
 
     @classmethod
     def typed(cls, labels: Iterable[str] = (), **others: Any) -> Groups:
-        """Groups from the command line: NAME=COLUMN, or a name alone for groups that the data have already."""
+        """Groups of the command line, NAME=COLUMN or a name that the data have already, over those of a file."""
         named: dict[str, str | None] = {}
         for text in labels:
             name, equals, column = text.partition("=")
@@ -131,18 +132,20 @@ class Groups:
             if name in named:
                 raise UserError(f"--group {literal(name)} is given twice")
             named[name] = column or None
-        return cls(named, **others)
+        known = declared(cls)
+        of_file = {name: others.pop(name) for name in [*others] if name not in known}
+        return cls({**of_file, **named}, **others)
 
     def named(self, names: Iterable[str]) -> Groups:
         """The same, with the names of all groups, those of the columns of the table among them."""
         groups = copy(self)
         object.__setattr__(groups, "names", tuple(dict.fromkeys(names)))
-        groups._check()
+        groups._check()  # noqa: SLF001  (of its own class)
         return groups
 
 
 def _column(given: Any) -> GroupText | None:
-    if isinstance(given, tuple):
+    if isinstance(given, (list, tuple)):
         name, cuts = given if len(given) == 2 else (given, ())  # noqa: PLR2004
         return GroupColumn.cut_at(str(name), cuts if isinstance(cuts, (list, tuple, range)) else (), given)
     return given if given is None else str(given)
@@ -210,12 +213,13 @@ class GroupsRecord(Part):
         raise IncompleteError(f"groups: no curve of {shown(system)}, by {shown(confidence)}, of {shown(group.level)}")
 
 
-def settings_of(record: GroupsRecord | None) -> Groups:
-    """The settings of groups, from their record."""
+def recorded_groups(record: GroupsRecord | None) -> Groups:
+    """The groups that were asked for, from their record."""
     if record is None:
         return Groups()
     return Groups(
-        *(grouping.name for grouping in record.groupings),
+        {grouping.name: grouping.column for grouping in record.groupings},
+        table=next((grouping.file for grouping in record.groupings if grouping.file), None),
         threshold=record.threshold,
         at_coverage=record.at_coverage,
         min_clusters=record.min_clusters,
@@ -249,7 +253,7 @@ def _threshold(evaluation: Evaluation, curve: Curve, common: Fraction) -> float:
         return float(settings.groups.threshold)
     if not curve.defined:
         raise UserError(
-            f"nothing is answered: groups have no threshold to share unless one is given, {as_option('threshold')}"
+            f"nothing is answered: groups have no threshold to share unless one is given, {as_blank('threshold')}"
         )
     requested = settings.groups.at_coverage
     if requested is not None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # large, and most evaluations have none
     from demur.confidences.calibration import AnyCalibration
 
 
-def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record of it)
+def evaluate(
     *runs: Items | Mapping[str, Items],
     settings: Settings,
     plan: Plan,
@@ -62,7 +62,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     Files that were `also_read`, such as a calibration, are recorded and never overwritten. `beside` holds raters of the
     same units and published points to compare with.
     """
-    if settings.request and not plan.n_resamples:
+    if settings.request and not plan.resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
     systems = _without_excluded(_named(runs), settings.exclude)
     if settings.intersection_only and len(systems) == 1:
@@ -137,13 +137,13 @@ def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[
             signal = binned.get(name)
             if binned and signal is None and name not in items.signals:
                 made_of = ", ".join(map(shown, binned))
+                more = as_option("bins")
                 raise UserError(
-                    f"{shown(name)} is made of signals, and {made_of} is in bins: summarize with more {as_option('bins')}"
+                    f"{shown(name)} is made of signals, and {made_of} is in bins: summarize with more {more}"
                 )
             if signal and signal.lower_is_surer != confidence.lower_is_surer:
-                raise UserError(
-                    f"{shown(name)} is in bins for the other direction: summarize it {as_option('lower_is_surer')}, or not"
-                )
+                lower = as_option("lower_is_surer")
+                raise UserError(f"{shown(name)} is in bins for the other direction: summarize it {lower}, or not")
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +283,7 @@ def _served(
 def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: Estimates) -> list[ResultWarning]:
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
-    general = [*about_resamples(plan.n_resamples), *facts, *about_groups(request.groups)]
+    general = [*about_resamples(plan.resamples), *facts, *about_groups(request.groups)]
     contrasts = [*request.contrasts, *evaluation.others.contrasts, *request.headline.pairs]
     counted: list[Row | Contrast] = [*request.rows, *contrasts]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]

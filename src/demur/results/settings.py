@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 
 from demur.errors import UserError, repeated, shown
 from demur.files.strict_model import checked_time
+from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
-from demur.options import names_of, option, section, text_of
+from demur.options import flag_value_of, names_of, number_of, option, section, text_of
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
 from demur.results.costs import Costs
 from demur.results.emulated import Conventions
-from demur.results.groups import Groups
+from demur.results.groups import Groups, recorded_groups
 from demur.results.study import reported
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
+    from demur.results.table import Results
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")
@@ -44,21 +46,30 @@ class Settings:
         None, "{losses}; if not given, that of the table, zero_one for texts, abs_norm otherwise.", everyday=True
     )
     confidence: str | Sequence[str] = option(
-        "default", "default (llm,total_evidence), all, or names of variants separated by commas.", everyday=True
+        "default",
+        "default (llm,total_evidence), all, or names of variants separated by commas.",
+        everyday=True,
+        also=(list,),
     )
     lower_is_surer: str | Sequence[str] = option(
         (), "A confidence whose lower values mean more confident.", metavar="COLUMN", repeated=True, everyday=True
     )
     coverages: str | float | Coverage | Sequence[Coverage | str | float] = option(
-        TENTHS, "Coverages to report the risk at, separated by commas.", flag="--coverage-grid", everyday=True
+        TENTHS,
+        "Coverages to report the risk at, separated by commas.",
+        flag="--coverage-grid",
+        everyday=True,
+        also=(float, list),
     )
     area_coverage: Coverage | str | float | None = option(
-        None, "Coverage to cut areas at; if not given, 0.5, or what all systems reach.", everyday=True
+        None, "Coverage to cut areas at; if not given, 0.5, or what all systems reach.", everyday=True, also=(float,)
     )
     baseline: str | None = option(
         None, "The system the others are compared with; the first if not given.", everyday=True
     )
-    intersection_only: bool = option(False, "Compare systems on the participants they share.", kind=bool, everyday=True)
+    intersection_only: bool = option(
+        default=False, description="Compare systems on the participants they share.", kind=bool, everyday=True
+    )
     calibration: AnyCalibration | str | Path | None = option(
         None, "A file written by demur calibrate, or by another script.", kind=Path, everyday=True
     )
@@ -77,6 +88,8 @@ class Settings:
             text_of(name, getattr(self, name))
         for name in ("lower_is_surer", "exclude"):
             object.__setattr__(self, name, names_of(name, getattr(self, name)))
+        flag_value_of("intersection_only", self.intersection_only)
+        number_of("level", self.level)
         checked_time(self.created_at)
         if not isinstance(self.confidence, str):
             names = names_of("confidence", self.confidence)  # one without a comma is the same as a text
@@ -112,6 +125,26 @@ class Settings:
         """Every reported quantity, in the order of the registry."""
         coverages = [target.text for target in self.targets]
         return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
+
+
+def recorded_settings(results: Results) -> Settings:
+    """The settings of results, from their record."""
+    study = results.selective
+    return Settings(
+        loss=study.loss.name,
+        confidence=study.confidences,
+        lower_is_surer=results.lower_is_surer,
+        coverages=study.coverages,
+        area_coverage=study.area_coverage,
+        baseline=study.baseline,
+        intersection_only=study.intersection_only,
+        exclude=study.excluded or (),
+        level=study.requested.level if study.requested else None,
+        interval=study.requested.interval if study.requested else None,
+        groups=recorded_groups(study.groups),
+        costs=Costs(*(study.abstention_costs or ()), cross_fit=study.cross_fit or FOLDS),
+        conventions=Conventions(*(study.conventions or ())),
+    )
 
 
 def _listed(given: str | float | Coverage | Sequence[Coverage | str | float]) -> list[Coverage | str | float]:
