@@ -37,7 +37,7 @@ TOTAL = "confidence_variants, total_evidence, left"
 def file_of(modes=MODES, resamples=20, grid=FEW, confidence="llm", **settings):
     chosen = Settings(coverages=grid, confidence=confidence, **settings)
     plan = Plan(resamples, seed=3 if resamples else None)
-    return json.loads(evaluate(*runs(modes), settings=chosen, plan=plan).text)
+    return json.loads(evaluate(runs(modes), settings=chosen, plan=plan).text)
 
 
 def findings(content, modes=MODES):
@@ -121,7 +121,7 @@ class TestRuns:
     def test_every_number_is_found_that_is_rounded_or_moved(self, monkeypatch, every):
         """One at a time: it differs, or the file does not hold together."""
         alone = ("few_shot",)
-        recomputed = evaluate(*runs(alone), settings=Settings(confidence="llm", coverages=FEW), plan=Plan(10, seed=3))
+        recomputed = evaluate(runs(alone), settings=Settings(confidence="llm", coverages=FEW), plan=Plan(10, seed=3))
         content = json.loads(recomputed.text)
         monkeypatch.setattr(own, "evaluate", lambda *_, **__: recomputed)
         outcomes = Counter()

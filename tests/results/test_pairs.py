@@ -14,7 +14,7 @@ def run_of(tmp_path):
 
 
 def both(left, right, **how):
-    return evaluate(left, right, settings=Settings(), plan=Plan(5, seed=1), **how)
+    return evaluate([left, right], settings=Settings(**how), plan=Plan(5, seed=1))
 
 
 def line_of(results, start):
@@ -79,7 +79,7 @@ def test_no_variant_in_common(run_of):
     left, right = run_of("l.json", bare(1, "token_msp")), run_of("r.json", bare(1, "consistency_modal_confidence"))
     settings, plan = Settings(confidence="all"), Plan(5, seed=1)
     with pytest.raises(UserError, match=r"no variant is served .*token_msp; .*consistency"):
-        evaluate(left, right, settings=settings, plan=plan)
+        evaluate([left, right], settings=settings, plan=plan)
     message = "n.json: no confidence variant can be served: participant 1, NoInterest: llm_evidence_count is missing"
     with pytest.raises(UserError, match=message):
         evaluate(run_of("n.json", bare(1, "own")), settings=settings, plan=plan)

@@ -30,7 +30,6 @@ app = Commands(
     name="demur",
     help="Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"

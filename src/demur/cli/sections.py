@@ -83,6 +83,11 @@ class SectionsCommand(ListingCommand):
             self.params, self.callback, self._filled = command.params, command.callback, True
         return super().get_params(ctx)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """What the shell may complete: all options, those of the long help among them."""
+        _show_all(self.get_params(ctx))
+        return super().shell_complete(ctx, incomplete)
+
 
 def with_sections(*whole: str, **parts: Sequence[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options of sections, whole ones or some of their fields, to a command, which gets them as `Typed`."""
@@ -132,10 +137,14 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
 
 def _print_all(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
     if wanted:
-        for param in context.command.params:
-            param.hidden = False  # type: ignore[attr-defined]
+        _show_all(context.command.params)
         typer.echo(context.get_help())
         raise typer.Exit
+
+
+def _show_all(params: Sequence[Any]) -> None:
+    for param in params:
+        param.hidden = False
 
 
 def _key(section: str, name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from demur.errors import check_kind
 from demur.evaluation.answering import evaluate_data
 from demur.evaluation.reading import ReadingOptions
 from demur.evaluation.request import Feature, Request
@@ -66,14 +67,16 @@ def evaluate(  # noqa: PLR0913  (the options that are given every day, each by i
     }
     request = Request(
         columns or {},
-        _replaced(reading or ReadingOptions(), {"mode": mode}),
-        _replaced(settings or Settings(), computed),
-        _replaced(plan or Plan(), {"resamples": resamples, "seed": seed}),
+        _replaced(ReadingOptions, reading, {"mode": mode}),
+        _replaced(Settings, settings, computed),
+        _replaced(Plan, plan, {"resamples": resamples, "seed": seed}),
         features,
     )
     return evaluate_data(data, request)
 
 
-def _replaced(section: T, given: Mapping[str, Any]) -> T:
+def _replaced(kind: type[T], section: T | None, given: Mapping[str, Any]) -> T:
     """The section with what was given by keyword."""
+    section = kind() if section is None else section
+    check_kind("evaluate", section, kind, f"{kind.__name__}(…)")
     return replace(section, **{name: value for name, value in given.items() if value is not None})

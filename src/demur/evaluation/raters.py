@@ -68,8 +68,9 @@ class Raters:
         **raters: Any,
     ) -> None:
         if named is not None and not isinstance(named, Mapping):
-            expected = "names of raters with their tables, {'ann': table}"
-            raise UserError(f"{as_option('raters')} {literal(named)}, expected {expected}")
+            raise UserError(
+                f"{as_option('raters')} {literal(named)}, expected names of raters with their tables, {{'ann': …}}"
+            )
         values = {
             "raters": {**(named or {}), **raters},
             "points": several(points),

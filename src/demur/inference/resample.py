@@ -63,14 +63,13 @@ class Plan:
 
     resamples: int = option(
         10_000,
-        "Bootstrap resamples of the clusters, at most 1000000; 0: none.",
+        "Bootstrap resamples of the clusters: 10000 if not given, 0 for none, at most 1000000.",
         flag="--bootstrap-resamples",
-        aliases=("--resamples",),
         kind=int,
         everyday=True,
     )
     seed: int | None = option(
-        0, "Seed of the resampling: any integer, 0 or more; recorded with the results.", kind=int, everyday=True
+        0, "Seed of the resampling: any integer, 0 or more; 0 if not given.", kind=int, everyday=True
     )
     block: int | None = None
     threads: int | None = option(

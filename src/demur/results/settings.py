@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demur.errors import UserError, repeated, shown
+from demur.errors import UserError, literal, repeated, shown
 from demur.files.strict_model import checked_time
 from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
@@ -84,6 +84,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
+        for name, feature in (("groups", Groups), ("costs", Costs), ("conventions", Conventions)):
+            if not isinstance(getattr(self, name), feature):
+                raise UserError(f"{name} {literal(getattr(self, name))}, expected {feature.__name__}(…)")
         for name in ("baseline", "primary", "interval"):
             text_of(name, getattr(self, name))
         for name in ("lower_is_surer", "exclude"):
