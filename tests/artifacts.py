@@ -92,7 +92,7 @@ def evaluated(
     items = [items_of(them, f"{n}.json") for n, them in enumerate(people)]
     plan = Plan(resamples, seed=1 if resamples else None)
     chosen = Settings(**({"confidence": "llm", "intersection_only": intersection} | settings))
-    return evaluate(items, settings=chosen, plan=plan)
+    return evaluate(*items, settings=chosen, plan=plan)
 
 
 @cache

@@ -3,32 +3,32 @@
 import json
 
 import demur
-import demur.evaluation.request
-from demur.options import SECTIONS, declared, flag_of
+from demur.options import declared, flag_of, sections
 
+SECTIONS = sections()
 FEATURES = {"groups": "labels", "raters": "raters", "costs": "prices", "conventions": "names"}
 
 
 def by_section(options):
     """Options by the section that has each; `labels`, `raters`, `prices` and `names` are what a feature is of."""
-    sections = {}
+    sorted_out = {}
     for name, value in options.items():
         home = "columns" if name == "columns" else next(key for key, of in SECTIONS.items() if name in declared(of))
-        sections.setdefault(home, {})[name] = value
-    return sections
+        sorted_out.setdefault(home, {})[name] = value
+    return sorted_out
 
 
 def evaluate(data, *features, **options):
     """An evaluation with options of any section by their names alone."""
-    sections = by_section(options)
+    given = by_section(options)
     made = []
     for name, own in FEATURES.items():
-        if name in sections:
-            main = sections[name].pop(own, ())
+        if name in given:
+            main = given[name].pop(own, ())
             of = main if isinstance(main, (list, tuple)) else [main]
-            made.append(SECTIONS[name](*of, **sections[name]))
-    others = {name: SECTIONS[name](**sections[name]) for name in ("reading", "settings", "plan") if name in sections}
-    return demur.evaluate(data, *features, *made, **others, columns=sections.get("columns", {}).get("columns"))
+            made.append(SECTIONS[name](*of, **given[name]))
+    others = {name: SECTIONS[name](**given[name]) for name in ("reading", "settings", "plan") if name in given}
+    return demur.evaluate(data, *features, *made, **others, **given.get("columns", {}))
 
 
 def words(options):

@@ -7,9 +7,10 @@ writes it: a `Door` for each way in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from numbers import Real
 from typing import Any, Protocol, TypeVar
 
@@ -94,9 +95,15 @@ def declared(options: type) -> dict[str, Option]:
     return {known.name: known.metadata["option"] for known in fields(options) if "option" in known.metadata}
 
 
+def sections() -> Mapping[str, type]:
+    """The sections of an evaluation by name."""
+    import_module("demur.evaluation.request")  # it imports all of them, and is imported late: only a few need them
+    return SECTIONS
+
+
 def option_of(name: str) -> Option | None:
     """What is said of the option of this name; None if no section has it."""
-    return next((known[name] for known in map(declared, SECTIONS.values()) if name in known), None)
+    return next((known[name] for known in map(declared, sections().values()) if name in known), None)
 
 
 def flag_of(name: str) -> str:
@@ -136,15 +143,22 @@ class Call:
         >>> Call().option("loss"), Call().option("loss", "zero_one")
         ('loss', "loss='zero_one'")
         """
-        return self._argument(name, repr(value)) if value else name
+        if not value:
+            return name
+        known = option_of(name)
+        if known is None or not known.call:
+            return self._argument(name, repr(value))
+        own, equals, text = value.partition("=")  # a feature has names of its user's own for arguments, or values alone
+        return f"{known.call.partition('(')[0]}({f'{own}={text!r}' if equals else repr(value)})"
 
     def blank(self, name: str) -> str:
         """The keyword or the section that has the option, with its value left to fill in."""
         known = option_of(name)
-        return known.call if known and known.call else self._argument(name, "…")
+        value = "True" if known and known.kind is bool else "…"
+        return known.call if known and known.call else self._argument(name, value)
 
     def _argument(self, name: str, value: str) -> str:
-        home = next((known.__name__ for known in SECTIONS.values() if name in declared(known)), "")
+        home = next((known.__name__ for known in sections().values() if name in declared(known)), "")
         return f"{name}={value}" if name in KEYWORDS or not home else f"{home}({name}={value})"
 
     def column(self, role: str, name: str) -> str:
@@ -159,7 +173,7 @@ class Call:
         return f"evaluate(…, {', '.join([*mapping, *others])})"
 
     def _given(self, answer: Answer) -> str:
-        keyword = next((name for name, known in SECTIONS.items() if answer.name in declared(known)), "")
+        keyword = next((name for name, known in sections().items() if answer.name in declared(known)), "")
         argument = f"{answer.name}={answer.value!r}"
         if not keyword or answer.name in KEYWORDS:
             return argument

@@ -69,7 +69,7 @@ def remembered(function):
 
 @pytest.fixture(scope="module")
 def recomputed():
-    return remembered(evaluate)
+    return remembered(own.evaluate)
 
 
 @pytest.fixture

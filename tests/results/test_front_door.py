@@ -141,7 +141,8 @@ class TestSettingsOfResults:
             Costs("0.1", cross_fit=3),
             Conventions("fd-shifts"),
         )
-        data = {"A": folder / "own.csv", "B": folder / "other.csv", "C": folder / "forced.csv"}
+        files = {"A": "own.csv", "B": "other.csv", "C": "forced.csv", "D": "own.csv"}
+        data = {name: folder / file for name, file in files.items()}
         results = evaluate(data, *features, settings=asked, baseline="B", lower_is_surer="sure", **HOW)
         for known in (results, demur.load(results.save("m.json"))):
             again = evaluate(data, settings=known.settings, **without(HOW, "confidence"))

@@ -50,7 +50,7 @@ def test_row_numbers_are_no_items():
     page = report_html(results)
     assert "most often" not in page
     assert "or if up to 30 are named, with at least 10 units each" in page
-    with pytest.raises(UserError, match="groups by item need a column of items: map one, item=COLUMN"):
+    with pytest.raises(UserError, match="groups by item need a column of items: map one, columns={'item': 'COLUMN'}"):
         by_item(data, labels="item")
 
 

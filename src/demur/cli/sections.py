@@ -16,7 +16,7 @@ import typer.main
 
 from demur.cli.options import ListingCommand
 from demur.errors import UserError, literal, located, nearest, unknown
-from demur.options import Option, as_option, declared, flag_of
+from demur.options import Option, as_option, declared, flag_of, sections
 
 if TYPE_CHECKING:
     from demur.evaluation.guessing import Settled
@@ -54,14 +54,6 @@ _COLUMN = Option(
     repeated=True,
     everyday=True,
 )
-
-
-def sections() -> Mapping[str, type[Any]]:
-    """The sections of an evaluation by name."""
-    import demur.evaluation.request  # noqa: F401  (it imports all of them)
-    from demur.options import SECTIONS
-
-    return SECTIONS
 
 
 def section_options(name: str) -> dict[str, Option]:

@@ -12,7 +12,7 @@ from demur.errors import UserError, and_more, shown
 from demur.facts.ids import sorted_ids
 from demur.facts.items import Items
 from demur.facts.labels import folded
-from demur.options import as_option
+from demur.options import as_blank, as_option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ def _check_same_clusters(clusters: Mapping[str, set[int | str]], shared: set[int
         )
         raise UserError(
             f"the {len(clusters)} inputs hold different {noun}s; not in all of them: {counts}; "
-            f"{as_option('intersection_only')} compares the {len(shared)} they share"
+            f"{as_blank('intersection_only')} compares the {len(shared)} they share"
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, written_number
-from demur.options import as_blank, as_column
+from demur.options import as_blank, as_column, as_option
 from demur.types import Flags, Indices
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: expected two or more")
     if levels > most:
         numbers = all(written_number(level) is not None for level in grouping.levels)
-        cut = ", or cut the numbers, NAME=COLUMN:18,40,65" if numbers else ""
+        cut = f", or cut the numbers, {as_option('labels', 'NAME=COLUMN:18,40,65')}" if numbers else ""
         more = f"allow more, {as_blank('max_groups')}{cut}"
         raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: {more}")
     if clusters is not None and levels == len(items.cluster_ids):

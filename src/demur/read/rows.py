@@ -16,7 +16,7 @@ from demur.facts.items import Items, Source
 from demur.facts.labels import spelled
 from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
-from demur.options import as_option
+from demur.options import as_blank, as_option
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
@@ -129,7 +129,7 @@ def _imported(
 def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:
     if "cluster" not in {*table.values, *mapped} and not options.every_row_its_own_cluster:
         error = missing_column("cluster", "cluster", table.values)
-        raise UserError(f"{error}; or, if no two rows share anything, {as_option('every_row_its_own_cluster')}")
+        raise UserError(f"{error}; or, if no two rows share anything, {as_blank('every_row_its_own_cluster')}")
     return roles_of(table.values, mapped, table.texts)
 
 
