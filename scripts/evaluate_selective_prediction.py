@@ -3,23 +3,18 @@
 The documents ask for a seed, where `demur evaluate` has a default.
 """
 
+import shlex
 import sys
+from itertools import pairwise
 
 from demur.cli import main
 
-_HELPS = {"--help", "-h"}
-_UNSEEDED = "demur: a seed is needed wherever anything is resampled: give any integer, 0 or more, and report it (--seed 1)"
-
-
-def _resamples(words: list[str]) -> bool:
-    """Whether the command draws resamples, and so needs a seed."""
-    typed = " ".join(words).replace("=", " ").split()
-    return "--bootstrap-resamples 0" not in " ".join(typed)
-
-
 words = sys.argv[1:]
-seeded = any(word == "--seed" or word.startswith("--seed=") for word in words)
-if not seeded and not _HELPS & {*words} and _resamples(words):
-    print(_UNSEEDED, file=sys.stderr)
+options = [word.partition("=")[0] for word in words]
+resampled = ("--bootstrap-resamples", "0") not in pairwise(words)
+if resampled and "--bootstrap-resamples=0" not in words and not {"--seed", "--help", "--help-all"} & {*options}:
+    again = shlex.join(["python", sys.argv[0], *words, "--seed", "1"])
+    wanted = "a seed is needed wherever anything is resampled: give any integer, 0 or more, and report it"
+    print(f"demur: {wanted}: {again}", file=sys.stderr)
     sys.exit(2)
 main(["evaluate", *words])

@@ -39,7 +39,7 @@ WRONG = {
     "above 1": (
         {"p": [1, 1.5, 0.25, 2]},
         ("p",),
-        r"cluster a, 2: p 1.5, expected a probability from 0 to 1 .* \(and 1 more\)",
+        r"cluster a, 2: p 1.5, expected a probability from 0 to 1, .* \(and 1 more\)",
     ),
     "of an abstention": ({"p": [1, 0.5, 0.25, 90]}, ("p",), "cluster b, 2: p 90, expected a probability"),
     "text": ({"p": [1, "0.5", 0.25, None]}, ("p",), "cluster a, 2: p '0.5', expected a probability"),

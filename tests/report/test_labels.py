@@ -95,7 +95,7 @@ def test_two_are_called_as_three_are(where):
 def test_an_audit_lists_them_by_their_labels():
     modes = ("zero_shot", "few_shot")
     runs = [read_run(RUN, mode=mode) for mode in modes]
-    made = evaluate(runs, settings=Settings(confidence="llm"), plan=Plan(20, seed=1))
+    made = evaluate(*runs, settings=Settings(confidence="llm"), plan=Plan(20, seed=1))
     text = findings_text(audited_runs(made, runs, None, None))
     assert not SIDE.search(re.sub("histogram, right", "", text))
     assert all(name in text for name in modes)

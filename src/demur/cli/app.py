@@ -272,7 +272,7 @@ def run(words: Sequence[str]) -> int:
     except typer.TyperException as error:
         message = _usage(error)
     except MemoryError:
-        message = "not enough memory; give it smaller files or fewer --bootstrap-resamples, or use a larger machine"
+        message = "not enough memory; give it smaller files or fewer --resamples, or use a larger machine"
     except OSError as error:  # files raise UserError, so this is the standard output
         message = f"the output cannot be written ({error.strerror})"
         sys.stdout = None  # flushing its buffer at exit would fail again

@@ -79,7 +79,7 @@ class Audit:
         from demur.cli.retrieval import RankingFiles
 
         shared: Any = {name: getattr(self.options, name) for name in (*_OF_TREC, "system")}
-        column = [f"{role}={name}" for role, name in self.typed.columns.items()]
+        column = [f"{role}={name}" for role, name in self.typed.columns.items()] or None
         data = self.options.data
         return RankingFiles(data=data[0] if data else None, column=column, **shared)
 

@@ -75,6 +75,18 @@ class SectionsCommand(ListingCommand):
             self.params, self.callback, self._filled = command.params, command.callback, True
         return super().get_params(ctx)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Format the help, in which each option has one name: its aliases are for older documents."""
+        spelled = {param: param.opts for param in self.get_params(ctx)}
+        aliases = {alias for name in _PANELS for option in section_options(name).values() for alias in option.aliases}
+        try:
+            for param, names in spelled.items():
+                param.opts = [name for name in names if name not in aliases]
+            super().format_help(ctx, formatter)
+        finally:
+            for param, names in spelled.items():
+                param.opts = names
+
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """What the shell may complete: all options, those of the long help among them."""
         _show_all(self.get_params(ctx))
@@ -111,7 +123,7 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
         typed: dict[str, dict[str, Any]] = {}
         for section, name in fields:
             value = values.pop(_key(section, name))
-            if value not in (None, False, []):
+            if value is not None and value is not False and value != []:  # 0 is a value
                 typed.setdefault(section, {})[name] = value
         command(**values, typed=Typed(typed))
 

@@ -20,7 +20,6 @@ from demur.facts.columns import State
 from demur.facts.items import Items
 from demur.facts.paths import SignalColumns
 from demur.facts.signals import SIGNALS, listed_names
-from demur.options import as_blank
 from demur.types import Flags, Floats
 
 if TYPE_CHECKING:
@@ -262,9 +261,8 @@ def named_signals(items: Items) -> list[str]:
 def _fitting(name: str, calibration: AnyCalibration | None) -> AnyCalibration:
     """The calibration, checked to be fitted for the confidence of this name."""
     if calibration is None:
-        raise UserError(
-            f"{shown(name)}: needs a calibration: demur calibrate fits one, {as_blank('calibration')} gives it"
-        )
+        # The reason is recorded in files, which are the same whichever way an evaluation was asked for.
+        raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")
     fitted_on = f"the variant {calibration.variant}" if calibration.variant else ", ".join(calibration.features or ())
     given = f"{shown(name)}: the calibration given is {calibration.method} fitted on {fitted_on}"
     if name == "calibrated" and calibration.features is None:

@@ -153,7 +153,8 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     else:
         known, own = ", ".join(map(shown, [*items.groups, ITEM])), shown(name)
         column = own if name in items.signals else "COLUMN"
-        raise UserError(f"no group is called {own}: name its column, {own}={column}; there are: {known}")
+        naming = as_option("labels", f"{own}={column}")
+        raise UserError(f"no group is called {own}: name its column, {naming}; there are: {known}")
     levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
     if levels == 1:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: expected two or more")

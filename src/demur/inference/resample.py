@@ -64,7 +64,7 @@ class Plan:
     resamples: int = option(
         10_000,
         "Bootstrap resamples of the clusters: 10000 if not given, 0 for none, at most 1000000.",
-        flag="--bootstrap-resamples",
+        aliases=("--bootstrap-resamples",),
         kind=int,
         everyday=True,
     )
