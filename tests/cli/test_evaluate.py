@@ -256,7 +256,7 @@ class TestMistakes:
             ("--input nope.json", "nope.json: cannot be read (No such file or directory)"),
             (
                 "--input run.json",
-                "run.json: 2 experiments and no mode was asked for; choose one by --mode or --experiment",
+                "2 experiments and no mode was asked for; choose one by --mode or --experiment",
             ),
             (
                 "--input run.json --mode a --mode b",

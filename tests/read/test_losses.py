@@ -203,7 +203,7 @@ WRONG = {
     "two sources": (
         {"loss": [0, 1], "score": [1, 0]},
         {},
-        "two sources of loss: loss, and score; say which one counts: columns={'loss': 'loss'} or columns={'score': 'score'}",
+        "loss, and score; say which one counts: columns={'loss': 'loss'} or columns={'score': 'score'}",
     ),
     "loss and truth": (
         {"loss": [0, 1], "truth": [1, 0], "prediction": [1, 1]},
@@ -213,7 +213,7 @@ WRONG = {
     "no source": (
         {"sure": [1, 0]},
         {},
-        "no column truth for truth; .*; or give losses, columns={'loss': 'COLUMN'}, or scores, columns={'score': 'COLUMN'}",
+        ".*; or give losses, columns={'loss': 'COLUMN'}, or scores, columns={'score': 'COLUMN'}",
     ),
     "half a source": ({"truth": [1, 0]}, {}, "no column prediction for prediction; columns: cluster, truth"),
     "an instrument": (
@@ -241,7 +241,7 @@ WRONG = {
     "other items": (
         {"item": ["x", "y"], "truth": [1, 0], "prediction": [1, 0]},
         {"instrument": PHQ8},
-        "cluster 1, x: no such item, PHQ-8 has .*; a table with items of its own needs ReadingOptions.instrument='none'.",
+        "x: no such item, PHQ-8 has .*; a table with items of its own needs ReadingOptions.instrument='none'.",
     ),
     "a cluster column too": (
         {"loss": [1, 0]},

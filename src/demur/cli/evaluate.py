@@ -56,9 +56,9 @@ def evaluate(
 
     check_flags(as_json=as_json, quiet=quiet)
     typed, path = with_file(typed)
+    request = typed.request(command=command_line(), also_read=[path] if path else [])
     if path is not None:
         tell_notes([f"options of {path}"], quiet=quiet)
-    request = typed.request(command=command_line(), also_read=[path] if path else [])
     with progress_bar("resamples") as advance:
         request = replace(request, plan=replace(request.plan, progress=advance))
         data = [*(files or ()), *(inputs or ())]

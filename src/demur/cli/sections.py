@@ -250,7 +250,7 @@ class Typed:
             if name not in self.file:
                 raise
             made(**self.values.get(name, {}))  # if the mistake is in what was typed, it is told without the file
-            raise UserError(f"{self.path}: [{name}] {error}") from None
+            raise UserError(f"{self.path}: [{name}]: {error}") from None
 
     def given(self, **more: Any) -> Given:
         """What the user has stated, which is not inferred."""

@@ -19,7 +19,7 @@ from demur.errors import UserError, registered, shown
 from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.inference.draws import checked_seed, folds
-from demur.options import as_option
+from demur.options import as_blank, as_option
 from demur.quantities.graded import Graded
 from demur.results.parts import Input
 
@@ -102,9 +102,9 @@ def limit_of(method: str, risk: Typed | None, errors_per_100: Typed | None) -> D
         return target
     others = " or ".join(other.name for other in CERTIFIERS.values() if other.per_unit != certifier.per_unit)
     if certifier.per_unit:
-        bounded = f"the errors per 100 units, not the risk of what is accepted: give {as_option('errors_per_100')}"
+        bounded = f"the errors per 100 units, not the risk of what is accepted: give {as_blank('errors_per_100')}"
     else:
-        bounded = f"the risk of what is accepted, not the errors per 100 units: give {as_option('risk')}"
+        bounded = f"the risk of what is accepted, not the errors per 100 units: give {as_blank('risk')}"
     raise UserError(f"{method} bounds {bounded}, or take {others}")
 
 
@@ -128,7 +128,7 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
             raise UserError("the tuning data have another signal or another loss")
         return graded, tune
     if len(clusters.ids) == 1:
-        raise UserError(f"one cluster cannot be split: give tuning data, {as_option('tune')}")
+        raise UserError(f"one cluster cannot be split: give tuning data, {as_blank('tune')}")
     half = folds(seed or 0, len(clusters.ids), 2, purpose=1)
     return graded.of_clusters(half == 1), graded.of_clusters(half == 0)
 

@@ -51,7 +51,7 @@ def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | Non
     most = most_units(graded, max_units)
     if most is None:
         raise UserError(
-            f"how many units a participant has at most, by design, is not known: give it, {as_option('max_units')}"
+            f"how many units a participant has at most, by design, is not known: give it, {as_blank('max_units')}"
         )
     return Terms(alpha, level, Fraction(graded.largest_loss) / graded.divisor, most)
 
@@ -83,7 +83,7 @@ def grid_of(signal: str, grid: Sequence[Typed] | None, *, lowest_first: bool) ->
     """Thresholds on the scale of the signal, the most confident first: as given, or the signal's declared values."""
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
-        raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, {as_option('grid')}")
+        raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, {as_blank('grid')}")
     if twice := repeated(values):
         raise UserError(f"the grid has the threshold {twice[0]:g} twice")
     return tuple(sorted(values, reverse=not lowest_first))

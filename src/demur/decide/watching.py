@@ -21,7 +21,7 @@ from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, Column, is_null
 from demur.facts.labels import Spelling, folded, spelled
-from demur.options import as_option
+from demur.options import as_blank, as_option
 from demur.quantities.coverage import risk_of
 from demur.quantities.losses import LOSSES
 from demur.quantities.losses import loss as loss_named
@@ -129,7 +129,7 @@ class Watch:
         most = self.rule.max_units if self.max_units is None else self.max_units
         if most is None or most < 1:
             raise UserError(
-                f"how many units a participant has at most is not in the rule: give it, {as_option('max_units')}"
+                f"how many units a participant has at most is not in the rule: give it, {as_blank('max_units')}"
             )
         self._most = most
 

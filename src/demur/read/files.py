@@ -113,7 +113,7 @@ class _InputReading:
             from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not summaries)
 
             for name in self.options.group or ():
-                raise UserError(f"{data}: a summary knows its groups by their names alone: {shown(name)}")
+                raise UserError(f"{data}: a summary knows its groups by their names alone: {as_option('labels', name)}")
             summary, source = read_summary(data)
             return [self.without_options(summary.facts(source), f"{data}: a summary has")]
         check_foreign(data)
