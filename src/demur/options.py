@@ -7,7 +7,7 @@ writes it: a `Door` for each way in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -207,6 +207,21 @@ def as_blank(name: str) -> str:
 def as_column(role: str, name: str = "COLUMN") -> str:
     """The option that maps a role to a column, as the user would write it, for a message."""
     return door().column(role, name)
+
+
+def named_values(
+    pairs: Iterable[str] | None, flag: str, expected: str = "a name and a column with = between them"
+) -> dict[str, str]:
+    """NAME=VALUE pairs of the command line as a dictionary."""
+    values: dict[str, str] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not (equals and name and value):
+            raise UserError(f"{flag} {literal(pair)}, expected {expected}")
+        if name in values:
+            raise UserError(f"{flag} {literal(name)} is given twice")
+        values[name] = value
+    return values
 
 
 def names_of(name: str, given: object) -> tuple[str, ...]:

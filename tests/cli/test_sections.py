@@ -192,6 +192,13 @@ class TestFile:
         assert [point.name for point in results.selective.external_points] == ["Dr"]
         assert results.study.bootstrap.n_resamples == 20
 
+    def test_one_of_what_may_be_several_needs_no_list(self, folder):
+        lines = ("[groups]", 'labels = "site=site"', "[costs]", "prices = 0.1", "[conventions]", 'names = "geifman"')
+        Path("demur.toml").write_text("\n".join(lines))
+        study = self.evaluated(folder).selective
+        assert [each.name for each in study.groups.groupings] == ["site"]
+        assert (study.abstention_costs, study.conventions) == (("0.1",), ("geifman",))
+
     def test_python_does_not_read_it(self, folder):
         Path("demur.toml").write_text("[plan]\nresamples = nonsense\n")
         assert evaluate(folder / "own.csv", resamples=0).study.bootstrap is None

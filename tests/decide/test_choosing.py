@@ -409,7 +409,7 @@ def test_columns_that_can_be_told_are_taken_and_the_seed_is_0_and_recorded(tmp_p
         tmp_path, "choose", *words, "--column", "score=correct", "--column", "cluster=patient", "--confidence", "proba"
     )
     assert named.stdout in told.stdout
-    assert json.loads((tmp_path / "rule.json").read_text())["made_of"]["seed"] == 0
+    assert load_rule(tmp_path / "rule.json").chosen.procedure.seed == 0
 
 
 def test_a_calibration_that_would_change_nothing_is_refused(tmp_path):

@@ -25,7 +25,7 @@ def test_different_participants_are_refused_with_counts(run_of):
     left = run_of("l.json", participant(1), participant(2), participant(3))
     right = run_of("r.json", participant(2), failure(4))
     message = r"the 2 inputs hold different participants; not in all of them: 2 of .* \(1, …\), 1 of .* \(4, …\);"
-    with pytest.raises(UserError, match=f"{message} intersection_only compares the 1 they share"):
+    with pytest.raises(UserError, match=rf"{message} Settings\(intersection_only=True\) compares the 1 they share"):
         both(left, right)
     study = both(left, right, intersection_only=True).selective
     assert study.intersection_only

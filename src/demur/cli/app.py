@@ -122,21 +122,6 @@ def _spelled(sign: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
 
 
-def named(
-    pairs: list[str] | None, option: str, expected: str = "a name and a column with = between them"
-) -> dict[str, str]:
-    """Parse NAME=VALUE pairs into a dictionary."""
-    values: dict[str, str] = {}
-    for pair in pairs or []:
-        name, equals, value = pair.partition("=")
-        if not (equals and name and value):
-            raise UserError(f"{option} {literal(pair)}, expected {expected}")
-        if name in values:
-            raise UserError(f"{option} {literal(name)} is given twice")
-        values[name] = value
-    return values
-
-
 def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -> list[str]:
     """Split a comma-separated value, and check that each part matches the pattern."""
     parts = [part.strip() for part in text.split(",")]

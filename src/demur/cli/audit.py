@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from demur.cli import options
-from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar, tell_notes
+from demur.cli.app import TRUST, app, fitted, print_json, progress_bar, tell_notes
 from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located, shown
+from demur.options import named_values
 from demur.summaries.mark import is_summary
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Audit:
     @property
     def systems(self) -> dict[str, str]:
         """The ranked columns given with --system, by name."""
-        return named(self.options.system, "--system")
+        return named_values(self.options.system, "--system")
 
     def files(self) -> RankingFiles:
         """The files as `demur retrieval` takes them."""

@@ -7,15 +7,12 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperOption
 
 from demur.cli.plain_values import PlainCommand
-
-if TYPE_CHECKING:
-    pass
 
 QueryColumns = Annotated[
     list[str] | None, typer.Option("--column", help="The column of a table for a role, ROLE=COLUMN; repeatable.")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, progress_bar
 from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError
+from demur.options import named_values
 
 if TYPE_CHECKING:
     from demur.facts.rankings import Rankings
@@ -53,7 +54,10 @@ class RankingFiles:
 
         with progress_bar("bytes read") as advance:
             if self.data is not None:
-                named_as = {"systems": named(self.system, "--system"), "columns": named(self.column, "--column")}
+                named_as = {
+                    "systems": named_values(self.system, "--system"),
+                    "columns": named_values(self.column, "--column"),
+                }
                 return read_queries(self.data, **named_as, progress=advance)
             return read_trec(self.qrels or "", self.runs, split_topics=self.split_topics, progress=advance)
 

@@ -16,7 +16,7 @@ import typer.main
 
 from demur.cli.options import ListingCommand
 from demur.errors import UserError, literal, located, nearest, unknown
-from demur.options import Option, as_option, declared, flag_of, sections
+from demur.options import Option, as_option, declared, flag_of, named_values, sections
 
 if TYPE_CHECKING:
     from demur.evaluation.guessing import Settled
@@ -198,7 +198,8 @@ class Typed:
     @property
     def columns(self) -> dict[str, str]:
         """The column of each role."""
-        return {**self.file.get("columns", {}), **pairs(self.values.get("columns", {}).get("columns", ()), "--column")}
+        typed = named_values(self.values.get("columns", {}).get("columns"), flag_of("columns"))
+        return {**self.file.get("columns", {}), **typed}
 
     @property
     def reading(self) -> ReadingOptions:
@@ -297,13 +298,6 @@ def only(values: Sequence[Any], name: str) -> Any:
     return values[0] if values else None
 
 
-def pairs(texts: Sequence[str], flag: str, expected: str = "a name and a column with = between them") -> dict[str, str]:
-    """Parse NAME=VALUE pairs into a dictionary."""
-    from demur.evaluation.raters import named_values
-
-    return named_values(texts, flag, expected)
-
-
 def with_file(typed: Typed) -> tuple[Typed, Path | None]:
     """What was typed, with `demur.toml` of this folder or the nearest one above it, and where that is."""
     folder = Path.cwd()
@@ -341,6 +335,7 @@ def _checked_value(section: str, name: str, value: Any, folder: Path) -> Any:
             words = [*dict.fromkeys(_KINDS[kind] for kind in kinds if kind in _KINDS)]
             expected = f"{' or '.join(words)}{', or a list of them' if listed else ''}"
             raise UserError(f"{name} {literal(each)}, expected {expected}")
+    value = [value] if known.repeated and not isinstance(value, (list, dict)) else value
     return _from_folder(value, folder) if name in _PATHS else value
 
 

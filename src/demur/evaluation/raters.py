@@ -12,7 +12,7 @@ from demur.evaluation.data import is_data, several
 from demur.facts.items import Items
 from demur.facts.points import NumbersOfPoint, typed_point
 from demur.facts.raters import RaterAnswers
-from demur.options import as_option, declared, number_of, option, section
+from demur.options import as_option, declared, named_values, number_of, option, section
 from demur.read import read_inputs, read_points, read_rater
 from demur.results.beside import Beside
 from demur.results.record import input_of
@@ -111,19 +111,6 @@ class Raters:
         points = [point for given in self.points for point in _points(given)]
         forced = _forced(self.forced, runs, columns)
         return Beside(raters, points, forced, margin=self.margin, handover_threshold=self.handover_threshold)
-
-
-def named_values(pairs: Iterable[str], flag: str, expected: str) -> dict[str, str]:
-    """NAME=VALUE pairs of the command line as a dictionary."""
-    values: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not (equals and name and value):
-            raise UserError(f"{flag} {literal(pair)}, expected {expected}")
-        if name in values:
-            raise UserError(f"{flag} {literal(name)} is given twice")
-        values[name] = value
-    return values
 
 
 def _is_file(given: Any) -> bool:
