@@ -70,7 +70,6 @@ from demur.read import read_table as read_table
 from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
-from demur.report.html import report_html as report_html
 from demur.results.costs import Costs as Costs
 from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
@@ -100,5 +99,6 @@ from demur.selective_prediction import compute_eaurc as compute_eaurc
 from demur.selective_prediction import compute_risk_at_coverage as compute_risk_at_coverage
 from demur.selective_prediction import compute_risk_coverage_curve as compute_risk_coverage_curve
 from demur.selective_prediction import paired_bootstrap_delta_by_participant as paired_bootstrap_delta_by_participant
+from demur.show.html import report_html as report_html
 
 __version__: str

@@ -179,7 +179,7 @@ def test_a_new_calibrator_is_offered_fitted_written_read_and_shown(changed):
 def test_a_new_section_is_on_the_page(changed):
     page = changed.text("m.html")
     assert 'id="resampling"' in page
-    assert "60 draws of clusters with replacement, seed 7." in page
+    assert "60 bootstrap resamples of participants, seed 7." in page
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def test_what_differs_in_a_part_differs_when_joined(pairs):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"cluster": "doc.name"}, "cluster id missing, expected an integer or a text"),
+        ({"cluster": "doc.name"}, r"row 1: doc.name \(cluster\) is empty, expected what the row belongs to"),
         ({"cluster": "dog.name"}, "no column dog.name for cluster; columns: doc_id, filter, doc, acc, p"),
         ({"item": "doc_id,fold"}, "no column doc_id,fold for item; columns: "),
         ({"item": "doc_id,doc"}, "row 0: doc {'document': 'd1', 'tags': .*, expected a name or a number, to be joined"),

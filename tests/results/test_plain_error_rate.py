@@ -11,7 +11,7 @@ from scipy.stats import t as student
 import demur
 from commands import demur as command
 from demur import Key, Minus, load
-from demur.report.console import evaluation_text
+from demur.show.console import evaluation_text
 from reference.draws import ci95, joint_replicates, standard_error
 from sections import evaluate
 

@@ -52,7 +52,7 @@ def evaluate(
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure
     """
     from demur.evaluation.answering import evaluate_data
-    from demur.report.console import evaluation_text
+    from demur.show.console import evaluation_text
 
     check_flags(as_json=as_json, quiet=quiet)
     typed, path = with_file(typed)

@@ -91,7 +91,8 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
     members = rule_members(graded, target, terms.max_units, created_at, command)
     chosen = chosen_point(graded, target, seed)
-    return Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
+    rule = Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
+    return rule.of_library(graded.library)
 
 
 def limit_of(method: str, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:

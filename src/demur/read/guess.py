@@ -132,6 +132,20 @@ class Candidate:
         return len(self.filled) == len(self.values) and self.kinds in ({int}, {str})
 
     @property
+    def is_cluster(self) -> bool:
+        """Whether its values can be clusters, apart from rows without one: names, integers, or whole decimals."""
+        wholes = all(type(value) is int or (type(value) is float and value.is_integer()) for value in self.filled)
+        return bool(self.kinds) and (self.kinds <= {int, str} or wholes)
+
+    @property
+    def no_cluster(self) -> str:
+        """Why it cannot be the cluster, whatever its name; empty if it can."""
+        empty = len(self.values) - len(self.filled)
+        if empty:
+            return f"is empty in {empty} row{'s' * (empty > 1)}"
+        return "" if self.is_cluster else "holds neither names nor integers"
+
+    @property
     def is_text(self) -> bool:
         """Whether the reader would treat its values as texts, not as numbers."""
         return bool(self.kinds & {str, bool})
@@ -157,7 +171,9 @@ class Candidate:
 
     def fits(self, role: str) -> bool:
         """Whether its values can be those of a role."""
-        if role in ("cluster", "item", "system"):
+        if role == "cluster":
+            return not self.no_cluster
+        if role in ("item", "system"):
             return self.is_id
         if role in ("loss", "score"):
             highest = 1 if role == "score" else math.inf

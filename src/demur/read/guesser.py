@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from demur.errors import UserError, shown
-from demur.facts.column_names import Likeness, confidence_likeness, meaning
+from demur.facts.column_names import Likeness, confidence_likeness, has_cluster_word, is_of_cluster, meaning
 from demur.facts.instruments import BY_ITEMS, instrument_with
 from demur.facts.losses import WHICH_LOSS
 from demur.facts.signals import SIGNALS
@@ -216,17 +216,19 @@ class _Guesser:
         return [column for column in self._free() if column.meaning.kind in kinds and column.fits(role)]
 
     def _ask_source(self) -> str:
-        unnamed = [column for column in self._free() if column.is_flag and column.meaning.kind in ("", *_GRADED)]
+        flags = [column for column in self._free() if column.is_flag]
+        unnamed = [column for column in flags if column.meaning.kind in ("", "unclear", *_GRADED)]
         graded = [column for column in self._free() if column.is_number and column.meaning.kind in _GRADED]
         if graded and not unnamed:
             return self._ask_judgment([("score", column) for column in graded])
         about = "no name of a column suggests a loss, a score, or a truth and a prediction"
         unfit = [column for column in self._free() if column.meaning.kind in _JUDGED and column.kinds]
-        if unnamed:
+        if unnamed or (flags and not unfit):
+            unnamed = unnamed or flags
             about += f"; {_listed(unnamed)} is a score if 1 is right, and a loss if 1 is wrong"
         elif unfit:
             about = f"{_listed(unfit)} holds neither numbers from 0 nor true and false"
-        self._ask(f"how wrong an answer is: {about}", Answer("columns", "COLUMN", "ROLE" if unnamed else "score"))
+        self._ask(f"how wrong an answer is: {about}", Answer("columns", "COLUMN", "ROLE" if flags else "score"))
         return ""
 
     def _settle_abstained(self) -> None:
@@ -256,20 +258,37 @@ class _Guesser:
         if len(named) == 1:
             self._take("cluster", named[0])
             return
+        unfit = [column for column in self._free() if is_of_cluster(column.name) and column.no_cluster]
+        if unfit and not named:
+            why = "; ".join(f"{shown(column.name)} {column.no_cluster}" for column in unfit[:3])
+            self._ask(f"{what} (cluster): {why}", Answer("columns", "COLUMN", "cluster"))
+            return
         candidates = named or sorted(filter(self._groups, self._free()), key=_cluster_likeness)
         if candidates:
             self._choose("cluster", what, candidates[:3], "" if named else _ALONE)
+            return
+        hinted = [column for column in self._free() if has_cluster_word(column.name) and not column.is_flag]
+        if shared := [column for column in hinted if self._repeats(column, "system")]:
+            self._ask(
+                f"{what} (cluster): perhaps {_listed(shared[:3])}{_ALONE}", Answer("columns", "COLUMN", "cluster")
+            )
             return
         hint = "no column says it; the option declares that no two rows share anything, and each is sampled by itself"
         self._ask(f"{what} (cluster): {hint}", Answer("every_row_its_own_cluster", value=True))
 
     def _groups(self, column: Candidate) -> bool:
-        """Whether a column could hold clusters: names or ids that some rows share, but not all."""
-        kind, distinct = column.meaning.kind, len({*column.filled})
+        """Whether a column could hold clusters: names or ids that some rows share, but not all.
+
+        One that is named so is a candidate even if no two rows share it: each row is then a cluster.
+        """
+        kind, distinct, is_named = column.meaning.kind, len({*column.filled}), is_of_cluster(column.name)
         is_few = not column.is_flag and 2 * distinct <= len(column.values)
-        is_name = column.kinds == {str} or kind in _CLUSTERED or is_few
-        fits = column.is_id and is_name and kind in ("", *_CLUSTERED) and plain_name(column.name) not in INDEXES
-        return fits and distinct > 1 and self._repeats(column, "system")
+        is_name = is_named or column.kinds == {str} or kind in _CLUSTERED or is_few
+        may_be = is_named or kind in ("", *_CLUSTERED)
+        fits = column.is_id or (not column.no_cluster and (is_named or kind in _CLUSTERED))
+        if not (fits and is_name and may_be) or plain_name(column.name) in INDEXES:
+            return False
+        return distinct > 1 and (self._repeats(column, "system") or kind == "cluster")
 
     def _settle_item(self) -> None:
         if "item" in self.roles:
@@ -332,7 +351,7 @@ class _Guesser:
     def _no_signal(self, numbers: Sequence[Candidate]) -> str:
         """What to know if no column can be proposed."""
         named = [self.columns[name] for name in self._likeness(self._free())]
-        unknown = [column for column in numbers if not column.meaning.kind]
+        unknown = [column for column in numbers if column.meaning.kind in ("", "unclear")]
         if named:
             return f"{_listed(named)} is not a number for every answer"
         if unknown:
@@ -378,7 +397,7 @@ class _Guesser:
 
 def _cluster_likeness(column: Candidate) -> tuple[bool, int]:
     """The sort key of columns that may hold clusters: names of such first, then those with the most clusters."""
-    return column.meaning.kind not in _CLUSTERED, -len({*column.filled})
+    return not is_of_cluster(column.name) and column.meaning.kind not in _CLUSTERED, -len({*column.filled})
 
 
 def _listed(columns: Iterable[Candidate]) -> str:

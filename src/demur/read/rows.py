@@ -9,11 +9,11 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
-from demur.facts.columns import Column
+from demur.facts.columns import MISSING, Column, is_null
 from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
-from demur.facts.labels import spelled
+from demur.facts.labels import Spelling, spelled
 from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
 from demur.options import as_blank, as_option
@@ -99,6 +99,7 @@ def systems_of(
     roles = _roles(cells, mapped, options)
     if instrument == BY_ITEMS:
         chosen = _known_instrument(cells, roles)
+    _check_clusters(cells, roles)
     origin = _with_guesses(source(), roles, mapped, chosen if instrument == BY_ITEMS else None)
     return {
         name: Items.of(_raw_units(part, roles, chosen, options), origin).labelled(name or None)
@@ -131,6 +132,14 @@ def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Ro
         error = missing_column("cluster", "cluster", table.values)
         raise UserError(f"{error}; or, if no two rows share anything, {as_blank('every_row_its_own_cluster')}")
     return roles_of(table.values, mapped, table.texts)
+
+
+def _check_clusters(table: Cells, roles: Roles) -> None:
+    """Refuse a row that belongs to nothing."""
+    name = roles.get("cluster")
+    empty = None if name is None else table.codes(name).first(lambda cell: is_null(cell) or cell in ("", MISSING))
+    if empty is not None:
+        raise UserError(f"row {empty + 1}: {shown(name)} (cluster) is empty, expected what the row belongs to")
 
 
 def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
@@ -252,4 +261,6 @@ def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options:
     if instrument is None and not table.texts.isdisjoint(names):
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
+    if instrument is None and table.as_text:
+        Spelling.of(*map(table.labels, names))  # refuses 01 beside 1
     return {role: table.column(roles[role]) for role in ("truth", "prediction")}

@@ -208,6 +208,7 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     others = emulated_rows(views, evaluation.settings.conventions.names, study.coverages)
     libraries = (items.source.library for items in evaluation.given.values() if items.source)
     library = next(filter(None, libraries), "")
+    curves = {key: record.of_library(library) for key, record in curves.items()}
     return Results([*estimates, *items, *of_groups, *others], study, curves, warnings, library)
 
 
