@@ -14,6 +14,8 @@ from demur.confidences.variants import Confidence as Confidence
 from demur.confidences.variants import variant as variant
 from demur.errors import UserError as UserError
 from demur.evaluation import evaluate as evaluate
+from demur.evaluation.raters import Raters as Raters
+from demur.evaluation.reading import ReadingOptions as ReadingOptions
 from demur.extensions.decide.applying import Applied as Applied
 from demur.extensions.decide.applying import Reading as Reading
 from demur.extensions.decide.applying import apply as apply
@@ -68,10 +70,11 @@ from demur.read import read_table as read_table
 from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
-from demur.results.beside import Beside as Beside
+from demur.results.costs import Costs as Costs
+from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
-from demur.results.groups import GroupSettings as GroupSettings
+from demur.results.groups import Groups as Groups
 from demur.results.load import load as load
 from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from demur.importers.json_cursor import JsonCursor
 
 from demur import UserError
+from demur.extensions.importers.json_cursor import JsonCursor
 
 CONTENT = {"a": [1, -2.5e3, True, None, 'é\n"\\', {"b": []}, 123456], "c": {"d": {}, "e": [[], [0]]}, "f": 12}
 TEXTS = [json.dumps(CONTENT), json.dumps(CONTENT, indent=3), json.dumps(CONTENT, ensure_ascii=False)]

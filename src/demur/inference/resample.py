@@ -16,12 +16,15 @@ from demur.facts.memory import give_back
 from demur.inference.draws import checked_seed, weights
 from demur.inference.engines import prepared_kernel
 from demur.inference.evidence import Errors, errors_of_squares
+from demur.options import as_option, option, section
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
 from demur.types import Floats
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from demur.inference.engines.tiles import Prepared, Tiles
 
 Columns = dict[str, Floats]
@@ -49,36 +52,52 @@ class Ask:
     coverages: tuple[Coverage, ...] = ()
 
 
+@section("plan")
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to resample. Only `n_resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
+    """How to resample. Only `resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
 
     With `strata`, one for each cluster in sorted order, clusters are drawn within them. Unless a number of `threads` is
     given, large work is done on all processors and small work on one.
     """
 
-    n_resamples: int
-    seed: int | None
+    resamples: int = option(
+        10_000,
+        "Bootstrap resamples of the clusters: 10000 if not given, 0 for none, at most 1000000.",
+        aliases=("--bootstrap-resamples",),
+        kind=int,
+        everyday=True,
+    )
+    seed: int | None = option(
+        0, "Seed of the resampling: any integer, 0 or more; 0 if not given.", kind=int, everyday=True
+    )
     block: int | None = None
-    threads: int | None = None
+    threads: int | None = option(
+        None, "Threads to resample on; if not given, all processors for large work, one for small.", kind=int
+    )
     progress: Progress | None = None
     strata: tuple[int, ...] | None = None
+    workers: int | str | Executor = option(
+        1,
+        "What reads the parts of a folder: a number of processes, or dask://SCHEDULER:PORT; 1 if not given.",
+        also=(int,),
+    )
 
     def __post_init__(self) -> None:
         threads = 1 if self.threads is None else self.threads
-        for name, value, least in (("n_resamples", self.n_resamples, 0), ("threads", threads, 1)):
+        for name, value, least in (("resamples", self.resamples, 0), ("threads", threads, 1)):
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-                raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
-        if self.n_resamples > _MOST_RESAMPLES:
-            raise UserError(f"n_resamples {literal(self.n_resamples)}, expected at most {_MOST_RESAMPLES}")
+                raise UserError(f"{as_option(name)} {literal(value)}, expected an integer, {least} or more")
+        if self.resamples > _MOST_RESAMPLES:
+            raise UserError(f"{as_option('resamples')} {literal(self.resamples)}, expected at most {_MOST_RESAMPLES}")
         if self.block is not None and (type(self.block) is not int or self.block < 1):
             raise UserError(f"block {literal(self.block)}, expected an integer, 1 or more, or None")
-        if self.n_resamples:
+        if self.resamples:
             object.__setattr__(self, "seed", checked_seed(self.seed))
 
     def settled(self, units: int) -> Plan:
         """The plan with its number of threads settled for this many units."""
-        return replace(self, threads=self.threads or _threads(units * self.n_resamples))
+        return replace(self, threads=self.threads or _threads(units * self.resamples))
 
 
 def _threads(cells: int) -> int:
@@ -126,7 +145,7 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
         tiles = prepared.drawn(plan.seed, replicates, clusters) if prepared and plan.strata is None else None
         return tiles or weights(plan.seed, np.asarray(replicates), clusters, plan.strata)
 
-    return _in_blocks(asks, drawn, plan.n_resamples, plan)
+    return _in_blocks(asks, drawn, plan.resamples, plan)
 
 
 def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:

@@ -14,6 +14,7 @@ from demur.errors import shown
 from demur.facts.column_names import Meaning, core, meaning
 from demur.facts.columns import MISSING
 from demur.facts.instruments import BY_ITEMS
+from demur.options import Answer
 from demur.read.cells import as_flag, text_value
 from demur.read.tables import FileTable
 
@@ -54,10 +55,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the table leaves open, and the words of a command line that answer it."""
+    """What the table leaves open, and the options that answer it."""
 
     about: str
-    words: tuple[str, ...]
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)

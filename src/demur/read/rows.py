@@ -16,6 +16,7 @@ from demur.facts.items import Items, Source
 from demur.facts.labels import Spelling, spelled
 from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
+from demur.options import as_blank, as_option
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
@@ -115,7 +116,7 @@ def _imported(
 ) -> Items:
     """The facts of a file of units, which `demur import` wrote."""
     if mapped:
-        raise UserError("a file of units has no columns to map: leave out columns (--column)")
+        raise UserError(f"a file of units has no columns to map: leave out {as_option('columns')}")
     roles = Roles({role: role for role in MEMBERS if role in table.values}, "loss")
     if options.loss_max is None and header["mapping"].get("score_range") is not None:
         options = replace(options, loss_max=1.0)  # such losses are fractions of the range of scores
@@ -129,7 +130,7 @@ def _imported(
 def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:
     if "cluster" not in {*table.values, *mapped} and not options.every_row_its_own_cluster:
         error = missing_column("cluster", "cluster", table.values)
-        raise UserError(f"{error}; or, if no two rows share anything, --every-row-its-own-cluster")
+        raise UserError(f"{error}; or, if no two rows share anything, {as_blank('every_row_its_own_cluster')}")
     return roles_of(table.values, mapped, table.texts)
 
 
@@ -241,7 +242,8 @@ def _predictions(table: Cells, roles: Roles, raw: RawUnits) -> Codes:
         return Codes.of([*map(raw.label, raw.prediction)])
     name = roles.get("prediction") or roles.get("answer") or ("prediction" if "prediction" in table.values else None)
     if name is None:
-        hint = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
+        again = "import the log again with --include-text, or add a column prediction"
+        hint = f"{again}; {as_option('repeats', 'first')} needs none"
         raise UserError(f"repeats cannot vote, as there is no column of answers: {hint}")
     if roles.get("answer") or name in table.texts:
         return table.labels(name).mapped(lambda cell: cell if cell is None else str(spelled(cell)))

@@ -35,7 +35,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     errors_per_100: Typed | None = None,
     abstention_cost: Typed | None = None,
     max_units: int | None = None,
-    seed: int,
+    seed: int = 0,
     created_at: str | None = None,
     command: str | None = None,
 ) -> Rule:

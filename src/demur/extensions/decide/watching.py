@@ -21,6 +21,7 @@ from demur.extensions.decide.targets import LIMITS, Typed, as_typed
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, Column, is_null
 from demur.facts.labels import Spelling, folded, number_of, spelled
+from demur.options import as_blank, as_option
 from demur.quantities.coverage import risk_of
 from demur.quantities.losses import LOSSES
 from demur.quantities.losses import loss as loss_named
@@ -126,7 +127,9 @@ class Watch:
             raise UserError(f"delta {literal(self.delta)}, expected a number between 0 and 1, such as 0.05")
         most = self.rule.max_units if self.max_units is None else self.max_units
         if most is None or most < 1:
-            raise UserError("how many units a participant has at most is not in the rule: give it (--max-units)")
+            raise UserError(
+                f"how many units a participant has at most is not in the rule: give it, {as_blank('max_units')}"
+            )
         self._most = most
 
     def add(self, chunk: Chunk, accepted: Flags) -> None:
@@ -144,7 +147,9 @@ class Watch:
                 sums.labelled += 1
                 sums.loss += lost
             if sums.units > self._most:
-                raise UserError(f"{self.rule.noun} {shown(name)} has more than {self._most} units (--max-units)")
+                raise UserError(
+                    f"{self.rule.noun} {shown(name)} has more than {self._most} units, {as_option('max_units')}"
+                )
 
     def result(self) -> Watched:
         """The conclusions from all rows so far."""

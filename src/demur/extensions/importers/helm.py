@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from demur.errors import UserError, literal, located, shown
 from demur.extensions.importers.choosing import no_such
 from demur.extensions.importers.hashing import sha256_of
+from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.extensions.importers.values import is_number, object_at
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float
 from demur.files.strict_json import read_as
-from demur.importers.json_cursor import JsonCursor
 from demur.types import Json
 
 _STATS, _STATES, _SPEC = "per_instance_stats.json", "scenario_state.json", "run_spec.json"
