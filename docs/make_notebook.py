@@ -21,8 +21,8 @@ Two made-up systems score the same 41 people on eight items each, and may declin
 with data of your own, go straight to `evaluate`: it takes paths and data frames too.""",
     """\
 from demur import Plan, Settings, estimate, evaluate, grade, reliability, risk_coverage
-from demur.show.tables import table_text
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.show.tables import table_text
 
 people = make_people(41, seed=0)
 zero_shot = run_system(people, ZERO_SHOT, seed=0).items()
