@@ -11,7 +11,7 @@ from replicates import JOBS, fourteen_numbers, graded_of, whole_job
 from timing import Ratio, by_turns, installed
 
 from demur import Curve, Graded, Plan, Table, bootstrap
-from demur.inference.draws import drawn_clusters
+from demur.sampling.draws import drawn_clusters
 
 SIZES = {328: 10_000, 10_000: 2_000}  # units that are their own cluster, and replicates
 LOOP, VECTORISED = "≥ 80", "≥ 25"

@@ -10,12 +10,11 @@ import numpy as np
 from demur import Graded
 from demur.inference.bands import drawn_risks
 from demur.inference.key import Key
-from demur.inference.resample import Ask, Plan, left_out, resampled
+from demur.sampling.resample import Ask, Plan, left_out, resampled
 from demur.inference.rows import Row
 from demur.inference.views import CurveView, JointView, SharedView
 from demur.quantities import Measure
-from demur.quantities.graded import Clusters
-from demur.quantities.slopes import OnDifference
+from demur.sampling.graded import Clusters
 
 SWEPT = (
     "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "
@@ -73,7 +72,7 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
         for view in shared
         for name in ("aurc@C_common", "augrc@C_common")
     ]
-    asks = [Ask(row.view, partial(row.columns, needs=frozenset({"errors"})), row.coverages) for row in rows]
+    asks = [Ask(row.view, partial(row.columns, needs=frozenset({"errors"}))) for row in rows]
     asks += [Ask(view, partial(drawn_risks, view.curve)) for view in views]
     apart = JointView((rows[2].view, rows[2 + len(numbers)].view))
     asks.append(Ask(apart, partial(_apart, rows[2], rows[2 + len(numbers)])))
@@ -81,8 +80,8 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
 
 
 def _apart(row, other, samples):
-    influence = OnDifference.of(row.influences(samples[0]), other.influences(samples[1]))
-    return {"squares": samples[0].squares([influence])[0], "influence": np.asarray(influence).T}
+    apart = row.number(samples[0]) - other.number(samples[1])
+    return {"squares": samples[0].weights.squares([apart])[0], "influence": apart.influence.T}
 
 
 def assert_same_bits(found, expected):

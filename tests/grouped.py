@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from demur.inference.key import Group
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.read import TableOptions, read_table
 from demur.results.selective import evaluate
 from demur.results.settings import Settings

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from demur.facts.ranking_columns import rankings_of
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.table import Results
 

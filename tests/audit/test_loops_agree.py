@@ -25,7 +25,7 @@ from demur.audit.loops.selection import PlainBounds, shown_by
 from demur.audit.loops.selective import FORMULAS, PlainCurve
 from demur.facts.ranking_columns import rankings_from
 from demur.facts.rankings import Query
-from demur.inference.draws import drawn_clusters
+from demur.sampling.draws import drawn_clusters
 from demur.quantities.detection import by_convention, checked_rate
 from demur.quantities.detection import threshold_at_fpr as core_threshold
 from demur.quantities.evidence import Selection

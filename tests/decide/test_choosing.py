@@ -17,7 +17,7 @@ from demur import UserError, certify, choose, grade, grade_units, load_rule, rea
 from demur.confidences.variants import VARIANTS
 from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
-from demur.inference.draws import folds
+from demur.sampling.draws import folds
 from demur.quantities.curve import Curve
 
 T1 = {

@@ -17,7 +17,7 @@ from commands import demur
 from demur import UserError
 from demur.distributed.ranges import Storage
 from demur.distributed.sites import Sites
-from demur.inference.draws import weights
+from demur.sampling.draws import weights
 from demur.summaries.about import About
 from demur.summaries.file import read_summary
 from demur.summaries.summary import ANSWERED

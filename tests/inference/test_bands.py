@@ -10,8 +10,8 @@ import pytest
 
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap
 from demur.inference.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
-from demur.inference.draws import weights
-from demur.inference.resample import Ask, resampled
+from demur.sampling.draws import weights
+from demur.sampling.resample import Ask, resampled
 from demur.inference.student import normal_quantile, t_quantile
 from demur.inference.views import CurveView
 from demur.quantities.replicates import Replicates

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from awkward import NAMES
 from demur import Curve, Graded, Key, Measure, Minus, Plan, UserError, compare, estimate, grade, grade_units, read_run
-from demur.inference.draws import weights
+from demur.sampling.draws import weights
 from demur.inference.views import discordant
-from demur.quantities.coverage import Coverage
-from demur.quantities.graded import Clusters
+from demur.sampling.coverage import Coverage
+from demur.sampling.graded import Clusters
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
 

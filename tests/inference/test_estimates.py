@@ -8,7 +8,7 @@ import pytest
 from demur import Curve, Estimate, Graded, Key, Measure, Plan, UserError, estimate
 from demur.inference.intervals import METHODS
 from demur.inference.warnings import about_comparisons, about_estimate
-from demur.quantities.graded import Clusters
+from demur.sampling.graded import Clusters
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from demur import Coverage, Graded, Plan, Table, UserError, bootstrap, estimate
-from demur.quantities.graded import Clusters
+from demur.sampling.graded import Clusters
 from demur.quantities.replicates import Replicates
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from tables import Units

@@ -15,10 +15,10 @@ from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, me
 from demur.audit.loops import number
 from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
-from demur.inference.draws import weights
+from demur.sampling.draws import weights
 from demur.quantities import quantities
 from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_text
-from demur.quantities.graded import Clusters
+from demur.sampling.graded import Clusters
 from demur.quantities.replicates import Replicates
 from seeds import seeds
 from tables import Units

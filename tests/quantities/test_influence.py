@@ -9,7 +9,7 @@ import pytest
 from scipy.special import digamma
 
 from demur import Measure, Table
-from demur.inference.draws import weights
+from demur.sampling.draws import weights
 from demur.inference.evidence import errors_of_squares
 from demur.inference.views import CurveView, SharedView
 from demur.quantities import quantities

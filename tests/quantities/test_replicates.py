@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from demur import Coverage, Measure, Table
-from demur.inference.draws import weights
+from demur.sampling.draws import weights
 from demur.quantities import default_measures
 from demur.quantities.replicates import Replicates
 from seeds import seeds

@@ -7,7 +7,7 @@ import pytest
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
 from demur.inference.key import Key, Minus
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.report.console import calibration_text, evaluation_text
 from demur.report.retrieval.console import retrieval_text
 from demur.report.text import interval_text

@@ -13,7 +13,7 @@ from demur import read_run
 from demur.audit.listing import findings_text
 from demur.audit.own import audited_runs
 from demur.drawing.labels import shortened
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html

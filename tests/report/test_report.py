@@ -17,7 +17,7 @@ from commands import demur
 from demur import PHQ8
 from demur.drawing.looks import LOOKS
 from demur.inference.key import Key
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html

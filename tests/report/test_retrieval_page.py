@@ -10,7 +10,7 @@ from commands import demur
 from demur import load
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.quantities import Measure
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text

@@ -4,7 +4,7 @@ import pytest
 
 from demur.facts.ranking_columns import rankings_of
 from demur.inference.key import Key
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.overview import verdict

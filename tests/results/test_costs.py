@@ -9,7 +9,7 @@ import pytest
 from demur import Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
 from demur.audit.loops import number
 from demur.audit.own import audited_runs
-from demur.inference.draws import folds
+from demur.sampling.draws import folds
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
 from demur.report.names import systems_of

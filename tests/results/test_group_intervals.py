@@ -14,7 +14,7 @@ from demur import UserError
 from demur.audit.loops.draws import drawn
 from demur.confidences.grading import grade
 from demur.facts.groups import REST
-from demur.inference.draws import drawn_within
+from demur.sampling.draws import drawn_within
 from demur.inference.key import Group, Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.student import t_quantile

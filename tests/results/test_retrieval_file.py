@@ -12,7 +12,7 @@ from demur import load, risk_coverage
 from demur.audit.own import joined
 from demur.errors import UserError
 from demur.inference.key import Group, Key
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.quantities import Measure
 from demur.read.queries import read_queries
 from demur.report.html import report_html

@@ -10,7 +10,7 @@ from demur.inference.bands import BandColumns, BandEnds
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus, Pattern
-from demur.inference.resample import Plan
+from demur.sampling.resample import Plan
 from demur.inference.rows import contrasts_with
 from demur.inference.uncertainty import SIDE_ONLY, estimated
 from demur.inference.views import CurveView

@@ -14,8 +14,8 @@ from demur.audit.recipes import Recipe
 from demur.facts.frames import TableOf
 from demur.inference.estimates import label
 from demur.inference.key import Key
-from demur.inference.resample import Progress
 from demur.results.table import Results
+from demur.sampling.resample import Progress
 
 TOLERANCE = 1e-9
 

@@ -21,7 +21,6 @@ from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS
-from demur.inference.resample import Plan, Progress
 from demur.inference.uncertainty import POINT_ONLY
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
@@ -33,6 +32,7 @@ from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
+from demur.sampling.resample import Plan, Progress
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")

@@ -142,7 +142,7 @@ def check_flags(
     """Check the flags before a large file is read."""
     from demur.files.strict_model import checked_time
     from demur.inference.engines import engine_name
-    from demur.inference.resample import Plan
+    from demur.sampling.resample import Plan
 
     engine_name()
     Plan(resamples, seed=seed, threads=threads)

@@ -340,7 +340,7 @@ def audit(
     """
     from demur.audit.listing import findings_json, findings_text, statuses
     from demur.files.write import json_text
-    from demur.inference.resample import Plan
+    from demur.sampling.resample import Plan
 
     Plan(request.resamples or 0, seed=0)  # refuses too many before anything is read
     selected, data, path = statuses(only or ()), request.data or (), request.reported

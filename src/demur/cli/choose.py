@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from demur.decide.rule import Rule
     from demur.evaluation.guessing import Settled
     from demur.facts.items import Items
-    from demur.quantities.graded import Graded
+    from demur.sampling.graded import Graded
 
 
 _UNCERTIFIED = 4

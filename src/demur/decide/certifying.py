@@ -18,9 +18,9 @@ from demur.decide.terms import Terms, check_units, grid_of, terms_of
 from demur.errors import UserError, registered, shown
 from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
-from demur.inference.draws import checked_seed, folds
-from demur.quantities.graded import Graded
 from demur.results.parts import Input
+from demur.sampling.draws import checked_seed, folds
+from demur.sampling.graded import Graded
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from demur.decide.targets import Typed, as_typed
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.columns import written_number
 from demur.facts.signals import SIGNALS
-from demur.quantities.coverage import risk_of
-from demur.quantities.graded import Graded
+from demur.sampling.coverage import risk_of
+from demur.sampling.graded import Graded
 
 
 @dataclass(frozen=True, slots=True)

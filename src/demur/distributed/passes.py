@@ -28,8 +28,8 @@ from demur.facts.losses import Losses
 from demur.inference.point_intervals import Spread
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
-from demur.quantities.table import CLUSTER_BLOCK, Table
+from demur.sampling.graded import Graded
+from demur.sampling.table import CLUSTER_BLOCK, Table
 from demur.summaries.merging import merged
 from demur.summaries.summary import Summary
 from demur.types import Floats, Indices, Integers

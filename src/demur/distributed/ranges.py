@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.inference.draws import weights
 from demur.inference.point_intervals import held_at, influences_at
-from demur.quantities.table import CLUSTER_BLOCK, Entries, running_sum
+from demur.sampling.draws import weights
+from demur.sampling.table import CLUSTER_BLOCK, Entries, running_sum
 from demur.summaries.keys import compact
 from demur.types import Floats, Indices, Integers
 

@@ -26,7 +26,7 @@ from demur.quantities.slopes import (
     scale_of,
     scaled_squares,
 )
-from demur.quantities.table import DENSE_ENOUGH, Entries, Table, running_sum
+from demur.sampling.table import DENSE_ENOUGH, Entries, Table, running_sum
 from demur.types import Floats, Indices, Integers
 
 

@@ -12,13 +12,13 @@ from demur.evaluation.answering import RESAMPLES, ROUTES, evaluate_data
 from demur.evaluation.voice import Call
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.points import NumbersOfPoint
-from demur.inference.resample import Plan
-from demur.quantities.coverage import Coverage
 from demur.read import TableOptions
 from demur.results.beside import Beside
 from demur.results.groups import GroupSettings
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
+from demur.sampling.resample import Plan
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

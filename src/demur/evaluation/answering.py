@@ -18,13 +18,13 @@ from demur.facts.instruments import BY_ITEMS
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.losses import score_range as range_of
 from demur.files.strict_model import checked_time
-from demur.inference.resample import Plan
 from demur.read import TableOptions, read_inputs
 from demur.read.guess import Given
 from demur.results.beside import Beside
 from demur.results.groups import GroupSettings
 from demur.results.selective import evaluate as evaluated
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration

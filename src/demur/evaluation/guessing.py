@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from demur.confidences.serving import Names, only_signal, usual_signals
 from demur.errors import UserError, shown
 from demur.facts.items import Items
-from demur.inference.draws import NO_SEED
 from demur.read.files import located_in, named_input
 from demur.read.foreign import check_foreign
 from demur.read.guess import Given, Guess, ranked_by
 from demur.read.tables import format_of
+from demur.sampling.draws import NO_SEED
 from demur.summaries.mark import is_summary
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from demur.inference.intervals import LARGEST_EXPONENT, NOTHING, rare
 from demur.inference.student import t_quantiles
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
-from demur.quantities.table import Entries, cluster_sums
+from demur.sampling.steps import Steps
 from demur.types import Floats
 
 LEVEL = 0.95
@@ -52,9 +52,7 @@ def intervals_at_points(view: CurveView) -> tuple[Floats, Floats] | None:
     """
     if not 0 < len(view.curve) <= MOST_POINTS:
         return None
-    passes, table = getattr(view, "passes", None), view.table
-    spread: Spread = _spread(view) if passes is None else passes.spread(view)
-    moments = _moments(spread, view.curve)
+    table, moments = view.table, _moments(_spread(view), view.curve)
     worst = None if table.largest_loss is None else table.largest_loss / table.divisor
     low, high = _ends(moments, worst, negative=bool(table.level_loss[0] < 0))
     alone = moments.clusters <= 1
@@ -74,16 +72,16 @@ def _spread(view: CurveView) -> Spread:
             accepted = held[0]
             clusters[points] += (accepted > 0).sum(axis=0)
             largest[points] = np.maximum(largest[points], accepted.max(axis=0))
-            fourths[points] += cluster_sums(squared * squared)
-            squares[points] += cluster_sums(squared)
+            fourths[points] += (squared * squared).sum(axis=0)
+            squares[points] += squared.sum(axis=0)
     return Spread(clusters, largest, squares, fourths)
 
 
-def held_at(entries: Entries, points: slice, divisor: int, before: Floats) -> Floats:
+def held_at(entries: Steps, points: slice, divisor: int, before: Floats) -> Floats:
     """Answers and losses of each cluster (rows) up to each point (columns), given those `before` the first point."""
     held = np.zeros((2, entries.clusters, points.stop - points.start))
     step, cluster, count, loss = entries.between(points.start, points.stop)
-    cells = cluster, step - points.start
+    cells = cluster, step - 1 - points.start
     held[0][cells], held[1][cells] = count, loss / divisor
     held[:, :, 0] += before
     return np.cumsum(held, axis=2)

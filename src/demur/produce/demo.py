@@ -5,7 +5,6 @@ from pathlib import Path
 
 from demur.errors import UserError
 from demur.files.write import write_whole
-from demur.inference.resample import Plan
 from demur.produce.config import FEW_SHOT, ZERO_SHOT, Changes, load_settings
 from demur.produce.inputs import read_inputs_of
 from demur.produce.producing import ProduceOptions, Production
@@ -17,6 +16,7 @@ from demur.report.selective.overview import comparison_sentences
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 from demur.simulate.interviews import Interviews, make_folder, simulated_interviews
 
 MEANINGLESS = "Nobody said any of it, and the answers are those of a script: the numbers mean nothing clinically."

@@ -12,7 +12,8 @@ from functools import wraps
 from typing import Any, Literal
 
 from demur.errors import UserError, literal, shown, unknown
-from demur.quantities.coverage import Coverage
+from demur.quantities.curve import Curve
+from demur.sampling.coverage import Coverage
 
 Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
@@ -52,8 +53,8 @@ class Quantity:
     a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range there is a
     warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
     "range" (of a cut area), "coverage" or "risk" (of an operating point); empty if it never does. A `loss_free`
-    quantity varies even if no answer is wrong. `influence` is its influence function; `sums`, for a ratio of sums over
-    clusters, the numerator and denominator in each; `limits` its range, given the largest loss and its coverage;
+    quantity varies even if no answer is wrong. `influence` is the influence function of a quantity of forecasts (that of
+    a curve follows from its function); `sums`, for a ratio of sums over clusters, the numerator and denominator in each; `limits` its range, given the largest loss and its coverage;
     `bound` its upper bound if no answer is wrong, given the largest loss, how rare an error-prone cluster is, and Cmax;
     and `watched` what else is recorded in every replicate. `convention` replaces an undefined value in tasks that
     report it so. `shown` lists the sections and tables that include it.
@@ -158,7 +159,7 @@ def quantity(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
 
-    The same function serves the data and a block of bootstrap replicates; a fraction it returns is rounded here, once.
+    The same function serves the data and a block of bootstrap replicates. Of a curve it gives the number alone.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,16 +168,18 @@ def quantity(
             raise ValueError(f"the quantity {name} or its key {key or name} is registered already")
 
         @wraps(function)
-        def rounded(sample: Any, *values: Any) -> Any:
+        def compute(sample: Any, *values: Any) -> Any:
+            if isinstance(sample, Curve):
+                return float(function(sample.sample, *values).value[0])
             value = function(sample, *values)
             return float(value) if isinstance(value, Fraction) else value
 
-        rounded.__doc__ = _completed(function.__doc__ or "", of, declared.get("undefined", ""))
+        compute.__doc__ = _completed(function.__doc__ or "", of, declared.get("undefined", ""))
         facts = {"title": name, "shown": frozenset(shown), "parameter": parameter} | declared
-        QUANTITIES[name] = Quantity(name=name, of=of, function=rounded, key=key or name, **facts)
+        QUANTITIES[name] = Quantity(name=name, of=of, function=compute, key=key or name, **facts)
         _ALIASES.update(dict.fromkeys(aliases, QUANTITIES[name].stem))
         _PARSED.clear()
-        return rounded
+        return compute
 
     return register
 
@@ -264,21 +267,12 @@ class Measure:
         return isinstance(self.value, str) and self.value in (COMMON, POINT)
 
     def __call__(self, sample: Any) -> Any:
-        """The number, or an array of them for a block of replicates; nan where it is undefined."""
+        """The number of a curve, or that of each replicate of a sample with its derivative; nan where undefined."""
         if self.value is None or self.quantity.of == "selection":
             return self.quantity.function(sample)
         if self._shared:
-            return self.quantity.function(sample.own, sample.common)
+            return self.quantity.function(sample.own, sample.end)
         return self.quantity.function(sample, self.value)
-
-    def influence(self, sample: Any) -> Any:
-        """The influence of each cluster (a row) on the number in each replicate (a column)."""
-        assert self.quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
-        if self.value is None:
-            return self.quantity.influence(sample)
-        if self._shared:
-            return self.quantity.influence(sample.own, sample.common, sample.moves)
-        return self.quantity.influence(sample, self.value)
 
 
 def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family, ...]) -> UserError:

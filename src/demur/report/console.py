@@ -13,7 +13,6 @@ from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.conventions import conventions_text, signatures
 from demur.report.selective.leaderboard import leaderboard_text
@@ -22,6 +21,7 @@ from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level
 from demur.report.verdict import says
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration

@@ -17,11 +17,11 @@ from demur.inference.rows import Row
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
 from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
 from demur.results.parts import Many, Vertices
+from demur.sampling.coverage import Coverage
 from demur.types import Json
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from demur.errors import UserError, literal, repeated, shown
 from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
 from demur.results.costs import checked_prices
 from demur.results.groups import GroupSettings
 from demur.results.study import reported
+from demur.sampling.coverage import Coverage
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from demur.errors import UserError
 from demur.files.write import json_text, write_whole
-from demur.inference.resample import Plan, Progress
 from demur.read import read_inputs
 from demur.report.html import report_html
 from demur.report.selective.overview import comparison_sentences
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan, Progress
 from demur.simulate.runs import simulated_run
 
 # Of the first 300 seeds, the one whose two runs come closest to a published pair in coverage and error. With another

@@ -15,7 +15,7 @@ import numpy as np
 
 from demur.errors import UserError
 from demur.inference.student import normal_quantile
-from demur.quantities.graded import Graded
+from demur.sampling.graded import Graded
 from demur.simulate.designs import LEFT, DataSet, Design, Units
 from demur.types import Flags, Floats, Indices, Integers
 

@@ -14,7 +14,7 @@ import numpy as np
 from demur.errors import UserError
 from demur.facts.instruments import PHQ8, Instrument
 from demur.files.write import json_text, write_all
-from demur.inference.draws import checked_seed
+from demur.sampling.draws import checked_seed
 from demur.simulate.runs import check_count, make_people
 
 _INTERVIEWER, _PARTICIPANT = "Interviewer", "Participant"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from demur.inference.draws import checked_seed
+from demur.sampling.draws import checked_seed
 from demur.simulate.runs import check_count
 
 CRITERIA = tuple(f"A{number}" for number in range(1, 10))

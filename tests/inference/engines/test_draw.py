@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from demur.inference.draws import weights
+from demur.sampling.draws import weights
 from demur.inference.engines.kernel import KERNELS, LANES
 
 _kernel = pytest.importorskip("demur.inference.engines._kernel", reason="there is no kernel here")

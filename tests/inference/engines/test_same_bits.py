@@ -13,7 +13,7 @@ import demur
 from demur import Plan
 from demur.inference.engines import prepared_kernel
 from demur.inference.engines.kernel import KERNELS, Kernel
-from demur.inference.resample import resampled
+from demur.sampling.resample import resampled
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_graded, random_systems
 from seeds import seeds

@@ -10,7 +10,6 @@ from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.quantities.coverage import Coverage
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import FEW, Content, section
 from demur.report.selective.beside import beside_sentences
@@ -33,6 +32,7 @@ from demur.report.text import UNDEFINED, interval_text, level_of, listing, shown
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 
 _SIZE = (680, 400)
 _IN_FULL, _HIGHER = 2, 1.2

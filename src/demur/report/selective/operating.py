@@ -16,13 +16,13 @@ import numpy as np
 
 from demur.drawing.picture import spread
 from demur.errors import UserError, shown
-from demur.quantities.coverage import Coverage
 from demur.quantities.losses import is_share, takes_percent
 from demur.report.names import NamedSystem, systems_of
 from demur.report.selective.leaderboard import board_to_show
 from demur.report.text import UNDEFINED, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 from demur.types import Indices
 
 if TYPE_CHECKING:  # slow to import, and few pages show a rule

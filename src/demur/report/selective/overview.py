@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities import quantities
-from demur.quantities.coverage import Coverage
 from demur.report.names import NamedSystem, Pair, by_name, pairs_of, shown_in_full, systems_of, worded_warnings
 from demur.report.sections import Content, carried, definition, section
 from demur.report.selective.conventions import signatures
@@ -16,6 +15,7 @@ from demur.report.text import level_of, listing, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import AREA
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 
 _OFTEN_FAILED = 0.1
 _HALF = 0.5

@@ -1,0 +1,62 @@
+"""How often each cluster occurs in each of a block of replicates: the seam between formulas and what adds up for them.
+
+These weights add up with numpy. The compiled kernel has a subclass of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from demur.sampling.line import Line
+from demur.sampling.numbers import Number
+from demur.sampling.steps import Steps, sum_of_rows
+from demur.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The weight of each cluster (rows) in each replicate (columns)."""
+
+    columns: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> Weights:
+        """From one row per replicate."""
+        return cls(np.ascontiguousarray(rows.T))
+
+    @classmethod
+    def once(cls, clusters: int) -> Weights:
+        """The data: the replicate in which every cluster counts once."""
+        return cls(np.ones((clusters, 1)))
+
+    @cached_property
+    def rows(self) -> Floats:
+        """One row per replicate."""
+        return np.ascontiguousarray(self.columns.T)
+
+    @property
+    def replicates(self) -> int:
+        """The number of replicates."""
+        return self.columns.shape[1]
+
+    def line(self, steps: Steps, *, whole: bool) -> Line:
+        """Running sums along some steps, whose losses may be whole."""
+        return Line(steps, self, whole)
+
+    def total(self, by_cluster: Floats) -> Floats:
+        """Sums over the clusters of each replicate of a whole number per cluster."""
+        return by_cluster @ self.columns
+
+    def squares(self, numbers: Sequence[Number]) -> list[Floats]:
+        """Σ u² over the clusters of each replicate, for the influences u on each number."""
+        squares = []
+        for each in numbers:
+            influence = each.influence
+            influence *= influence
+            influence *= self.columns
+            squares.append(sum_of_rows(influence))
+        return squares
