@@ -1,4 +1,4 @@
-"""Summaries: the tally beside DuckDB's own group-by, and what rows cost by each route, with the memory of each process.
+"""Summaries: the tally beside DuckDB's own group-by, and what rows cost in each step, with the memory of each process.
 
 `python bench/summaries.py [ROWS…]`, 1e5 and 1e6 if not given; 1e7 takes minutes. DuckDB is measured where it is
 installed. Times are CPU seconds of all processes.
@@ -111,7 +111,6 @@ STEPS = {
     "summarize one file": ("summarize", "big.parquet", *READ, "-o", "big.sum"),
     "evaluate a summary": ("evaluate", "A=run.sum", *DRAWN, "a.json"),
     "evaluate a folder": ("evaluate", "A=parts", *READ, "--workers", "2", *DRAWN, "b.json"),
-    "in passes": ("evaluate", "A=parts", *READ, "--workers", "2", "--route", "passes", *DRAWN, "c.json"),
 }
 
 

@@ -40,6 +40,20 @@ def golden(name: str) -> dict[str, Any]:
     return content | {"warnings": [*{each["code"]: each for each in content["warnings"]}.values()]}
 
 
+def golden_with_bands() -> dict[str, Any]:
+    """A golden file whose bands have simultaneous limits, though its three participants are too few."""
+    content = golden("one")
+    one = content["confidence_variants"]["llm"]
+    content["confidence_variants"] = {"llm": one}
+    for risk in ("selective_risk", "generalized_risk"):
+        around = zip(one["curve"][risk], (0.0, 0.1, 0.05), (0.25, 0.1, 0.1), strict=True)
+        ends = [(at - below if at > below else 0.0, at + above) for at, below, above in around]
+        one["bands"][risk] |= {
+            f"{end}_simultaneous": [*each] for end, each in zip(("low", "high"), zip(*ends, strict=True), strict=True)
+        }
+    return content
+
+
 @cache
 def golden_results(name: str) -> Results:
     """The results of a golden file, whole, read once for all tests."""

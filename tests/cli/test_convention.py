@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from commands import ROOT, demur
+from commands import demur
 from demur.quantities.conventions.emulations import EMULATIONS
 
 TABLE = "cluster,loss,sure\na,0,0.9\na,1,0.9\nb,0,0.8\nb,0,0.7\nc,1,0.7\nc,,\nd,0,0.6\nd,,\n"
@@ -175,10 +175,3 @@ def test_rows_of_their_own_have_no_cluster(folder):
     signature = json.loads(found.stdout)["convention"]["signature"]
     assert "|cluster:none|" in signature
     assert "|boot:item.20.s7|" in signature
-
-
-def test_an_earlier_file_without_a_signature_is_shown_with_the_one_it_follows():
-    earlier = ROOT / "tests" / "golden" / "v0.1" / "one.json"
-    assert "signature" not in earlier.read_text()
-    shown = demur(ROOT, "table", earlier, "--format", "markdown").stdout
-    assert "Signature: `loss:abs_norm.3|unit:item|cluster:participant|abst:in|" in shown

@@ -281,7 +281,7 @@ class TestNothingCertified:
         (tmp_path / "a.csv").write_text(self.TABLE)
         return lambda *words: demur(tmp_path, *self.WORDS, *words)
 
-    def test_the_exit_code_tells_it_and_no_rule_is_written(self, choosing, tmp_path):
+    def test_the_exit_code_tells_it_and_the_attempt_is_written_in_place_of_a_rule(self, choosing, tmp_path):
         found = choosing(*self.CERTIFY, "-o", "rule.json")
         assert (found.returncode, found.stderr) == (4, "")
         first, *others = found.stdout.splitlines()
@@ -289,12 +289,30 @@ class TestNothingCertified:
             "Nothing is certified by guarded_t for a risk of at most 0.02: 0.9, the first threshold"
         )
         assert others[0].startswith("  0.9: ")
-        assert others[-1] == "wrote no rule, as it would decline everything (--allow-empty writes it)"
+        assert others[-1] == (
+            "wrote rule.attempt.json, the attempt; a rule would decline everything (--allow-empty writes it)"
+        )
         assert not (tmp_path / "rule.json").exists()
+        attempt = json.loads((tmp_path / "rule.attempt.json").read_text())
+        assert (attempt["kind"], attempt["threshold"]) == ("attempt", None)
+        assert [tested["passed"] for tested in attempt["guarantee"]["tested"]] == [False]
+
+    def test_an_attempt_is_no_rule(self, choosing, tmp_path):
+        choosing(*self.CERTIFY, "-o", "rule.json")
+        applied = demur(tmp_path, "apply", "rule.attempt.json", "a.csv", "--check")
+        assert (applied.returncode, applied.stderr) == (
+            2,
+            "demur: rule.attempt.json: not a rule, but the record of a certification in which no threshold passed\n",
+        )
+
+    def test_what_is_certified_is_saved_as_a_rule_only(self, choosing, tmp_path):
+        choosing("--risk", "0.6", "--certify", "guarded_t", "--grid", "0.9,0.8", "-o", "rule.json")
+        with pytest.raises(UserError, match="a threshold was chosen or certified: save the rule"):
+            load_rule(tmp_path / "rule.json").save_attempt(tmp_path / "attempt.json")
 
     def test_the_attempt_is_in_the_output(self, choosing):
         found = choosing(*self.CERTIFY, "--json", "-o", "rule.json")
-        assert found.returncode == 4
+        assert (found.returncode, found.stderr.split(",")[0]) == (4, "wrote rule.attempt.json")
         assert json.loads(found.stdout)["guarantee"]["tested"][0]["passed"] is False
 
     def test_a_rule_that_declines_everything_is_written_on_demand(self, choosing, tmp_path):

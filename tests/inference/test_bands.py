@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from artifacts import golden_with_bands
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap
 from demur.inference.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
 from demur.sampling.draws import weights
@@ -240,7 +241,7 @@ def test_where_there_is_no_band(losses, resamples):
     ],
 )
 def test_bands_that_do_not_hold_together_are_refused(path, value, message):
-    content = json.loads((GOLDEN / "v0.1" / "one.json").read_text(encoding="utf-8"))
+    content = golden_with_bands()
     place = content["confidence_variants"]["llm"]["bands"]
     *rest, last = path.split(".")
     for name in rest:
@@ -260,7 +261,7 @@ def test_a_band_has_both_ends_or_none():
 
 
 def test_bands_at_some_of_the_operating_points_are_fine():
-    content = json.loads((GOLDEN / "v0.1" / "one.json").read_text(encoding="utf-8"))
+    content = golden_with_bands()
     place = content["confidence_variants"]["llm"]["bands"]
     place["coverage"].pop()
     for name in RISKS:

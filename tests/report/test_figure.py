@@ -12,7 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from artifacts import GOLDEN, difference, golden_results
+from artifacts import GOLDEN, difference, golden_results, golden_with_bands
 from artifacts import golden as golden_file
 from commands import demur
 from demur import UserError
@@ -122,8 +122,9 @@ class TestRiskCoverage:
         assert [line.get_marker() for line in marks] == ["o", "s"]
 
     def test_both_bands_are_shaded_from_the_lowest_to_the_highest_end(self):
-        (panel,) = panels(golden("v0.1/one", "llm"), "risk-coverage")
-        [record] = golden("v0.1/one", "llm").curves.values()
+        results = results_of(golden_with_bands())
+        (panel,) = panels(results, "risk-coverage")
+        [record] = results.curves.values()
         bands = record.bands
         coverage, band = bands.coverage, bands.selective_risk
         shades = [each for each in panel.collections if each.get_alpha() is not None]

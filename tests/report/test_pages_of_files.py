@@ -101,7 +101,7 @@ class TestCommands:
         [
             ({}, "not a result file: expected what"),
             ([], "not a result file"),
-            ({"kind": "retrieval"}, "a retrieval file of version 0.1 does not hold together"),
+            ({"kind": "retrieval"}, "not a result file"),
             ({"method": "magic", "model": {}}, "no calibration method is called magic"),
             ({"confidence_variants": {}}, "created_at: Field required"),
         ],

@@ -45,14 +45,13 @@ def test_confidences_in_a_list_are_taken_as_they_are(tmp_path, names):
     assert demur.load(tmp_path / "m.json").narrowed(names[::-1]).selective.confidences == names[::-1]
 
 
-@pytest.mark.parametrize("route", ["summaries", "passes"])
-def test_a_folder_of_parts_takes_such_names_too(tmp_path, route):
-    names = ("p(yes), raw", "x") if route == "summaries" else ("p(yes), raw",)
+def test_a_folder_of_parts_takes_such_names_too(tmp_path):
+    names = ("p(yes), raw", "x")
     (tmp_path / "parts").mkdir()
     frame = pd.DataFrame(table(*names))
     for part in (0, 1):
         frame[part::2].to_csv(tmp_path / "parts" / f"{part}.csv", index=False)
-    results = evaluate(tmp_path / "parts", confidence=[*names], route=route, **HOW)
+    results = evaluate(tmp_path / "parts", confidence=[*names], **HOW)
     assert results.selective.confidences == names
 
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from make_schemas import SCHEMAS
 
 from awkward import IDS, NAMES
-from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate, load
+from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate
 from demur.files.write import json_text
 from demur.inference.key import Pattern
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.results import json_table, json_v1, json_v1_read
 from demur.results.load import results_of
-from golden_runs import GOLDEN, WHEN, evaluated
+from golden_runs import WHEN, evaluated
 from made_results import pair_text, results_of_systems, system, table_of_three
 
 NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "evidence", "short_domain_rate", "above", "below")
@@ -151,32 +151,6 @@ def test_coverages_come_back_as_they_were_typed(grid, cut):
     assert {row.key for row in again} == {row.key for row in found}
     assert again.selective.coverages == found.selective.coverages
     assert again.selective.area_coverage == found.selective.area_coverage
-
-
-def test_an_earlier_file_loads_with_the_same_numbers(paired, one):
-    """Version 0.1 said bootstrap_t, mae@ and came_true, recommended other intervals, and had none of the risk."""
-    ruled = ("evidence", "recommended", "simultaneous", "no_interval", "upper_bound", "p_value")
-    for name, present in (("paired", paired), ("one", one)):
-        path = GOLDEN / "v0.1" / f"{name}.json"
-        assert "bootstrap_t" in path.read_text(encoding="utf-8")
-        earlier = load(path)
-        numbers = [
-            [plain(row, ruled) for row in results if row.key.quantity != "risk"] for results in (earlier, present)
-        ]
-        assert numbers[0] == numbers[1]
-        risks = [{row.key: row.value for row in results.where(quantity="risk")} for results in (earlier, present)]
-        assert risks[0] == risks[1]
-        methods = {row.recommended.method for row in earlier if row.key.quantity == "cmax" and row.recommended}
-        assert methods == {"t_interval"}
-        for key, record in earlier.curves.items():
-            now = present.curves[key]
-            assert (record.curve, record.reference, record.histogram) == (now.curve, now.reference, now.histogram)
-        rules = {"few_informative_clusters", "few_discordant_clusters", "many_comparisons"}
-        warned = [
-            [(warning.code, warning.about) for warning in results.warnings if warning.code not in rules]
-            for results in (earlier, present)
-        ]
-        assert warned[0] == warned[1]
 
 
 def test_the_numbers_of_a_file_are_those_that_were_computed(paired):

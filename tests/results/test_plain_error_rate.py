@@ -162,39 +162,6 @@ def test_the_file_holds_it(tmp_path):
     assert again.to_json() == content
 
 
-@pytest.mark.parametrize("systems", ["AB", "ABC"])
-def test_a_file_written_without_it_is_read_and_shown(tmp_path, systems):
-    path = saved(tmp_path, *systems)
-    content = json.loads(path.read_text())
-    if len(systems) == 2:
-        for side in content["confidence_variants"]["sure"].values():
-            for members in side["bootstrap"].values():
-                if isinstance(members, dict):
-                    members.pop("mae", None)
-        del content["comparison"]["deltas"]["sure"]["mae"]
-    else:
-        columns = content["estimates"]
-        kept = [
-            place
-            for place, (name, minus) in enumerate(zip(columns["quantity"], columns["minus"], strict=True))
-            if name != "risk" or minus is None
-        ]
-        assert len(kept) == len(columns["quantity"]) - 2
-        content["estimates"] = {name: [cells[place] for place in kept] for name, cells in columns.items()}
-    path.write_text(json.dumps(content))
-    found = load(path)
-    delta = found[Key("B", "risk", "sure", minus=Minus("system", "A"))]
-    assert delta.value == found[Key("B", "risk", "sure")].value - found[Key("A", "risk", "sure")].value
-    assert (delta.recommended, delta.no_interval) == (None, "reported without an interval")
-    for words in (("report", "m.json", "--output", "m.html"), ("table", "m.json", "--format", "markdown")):
-        told = command(tmp_path, *words)
-        assert told.returncode == 0, told.stderr
-    assert evaluation_text(found)
-    data = [word for name in systems for word in ("--data", f"{name}.csv")]
-    audited = command(tmp_path, "audit", "--reported", "m.json", *data, "--loss-max", "1", "--only", "differs")
-    assert audited.returncode == 0, audited.stdout + audited.stderr
-
-
 def test_tables_and_the_page_show_it(tmp_path):
     path = saved(tmp_path, "A", "B")
     found = load(path)

@@ -1,26 +1,20 @@
 """The gate of a retrieval evaluation, and the file of its results, of this version and of version 0.1."""
 
-import copy
 import json
-import math
-import random
-import re
 
 import pytest
 
 from demur import load, risk_coverage
-from demur.audit.own import joined
 from demur.errors import UserError
 from demur.inference.key import Group, Key
 from demur.sampling.resample import Plan
 from demur.quantities import Measure
-from demur.read.queries import read_queries
 from demur.report.html import report_html
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES, reference_of
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.results.retrieval import RetrievalSettings
 from pages import Page
-from retrievals import GOLDEN, compared, evaluated, made
+from retrievals import compared, evaluated, made
 
 PHQ8 = REFERENCES["phq8-evidence"]
 
@@ -139,104 +133,6 @@ class TestFile:
     def test_it_shows_itself(self, results):
         assert repr(results).startswith("Results(a, b; ")
         assert "<table" in results._repr_html_()
-
-
-class TestEarlierFile:
-    """The file of version 0.1 that is kept, and the data it was made from."""
-
-    path = GOLDEN / "retrieval-v1.json"
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def earlier(cls):
-        return load(cls.path)
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def recomputed(cls, earlier):
-        study = earlier.retrieval
-        return evaluate_retrieval(
-            read_queries(GOLDEN / "queries.csv"),
-            settings=RetrievalSettings(
-                depths=study.settings.k, policies=study.settings.policies, reference=study.reference
-            ),
-            plan=Plan(study.bootstrap.n_resamples, seed=study.bootstrap.seed),
-            created_at=study.created_at,
-        )
-
-    def test_every_number_is_the_one_that_is_computed_today(self, earlier, recomputed):
-        shared = [row for row in recomputed if row.key.quantity != "ece"]  # which it does not have
-        assert {row.key for row in earlier} == {row.key for row in shared}
-        for row in shared:
-            found = earlier[row.key]
-            for name in ("value", "std_error", "percentile", "at", "threshold", "spread"):
-                one, other = repr(getattr(found, name)), repr(getattr(row, name))
-                if row.key.quantity == "empty_f1":  # several roundings then, one division now
-                    one, other = (
-                        re.sub(r"[0-9.]+", lambda digits: f"{float(digits[0]):.12g}", text) for text in (one, other)
-                    )
-                assert one == other, (row.key, name)
-            assert found.by_convention == row.by_convention
-            if row.key.minus is None:
-                assert repr(found.drop_rate) == repr(row.drop_rate)
-            elif not math.isnan(row.above):
-                assert found.above - found.below == pytest.approx(row.above - row.below, abs=1e-15)
-
-    def test_so_is_everything_beside_the_numbers(self, earlier, recomputed):
-        before, after = earlier.retrieval, recomputed.retrieval
-        assert {file.sha256 for file in before.inputs} == {file.sha256 for file in after.inputs}
-        counted = [system.model_copy(update={"empty_decision": None}) for system in after.systems]
-        assert [*before.systems] == counted  # it has no counts of the decision
-        for name in ("settings", "posts", "queries", "with_gold", "criteria", "folds", "baseline", "bootstrap"):
-            assert getattr(before, name) == getattr(after, name), name
-        assert before.has_evidence_rate == after.has_evidence_rate
-        assert before.reference_ranges == after.reference_ranges
-        assert earlier.curves == recomputed.curves
-        rules = {"few_informative_clusters", "few_clusters_with_gold", "few_discordant_clusters", "many_comparisons"}
-        warned = [
-            [(one.code, one.about) for one in results.warnings if one.code not in rules]
-            for results in (earlier, recomputed)
-        ]
-        assert warned[0] == warned[1]
-        assert {"criterion_without_gold", "single_class", "few_informative_clusters"} <= {*codes(earlier)}
-
-    def test_the_audit_does_not_miss_what_it_could_not_have(self, earlier, recomputed):
-        findings = [*joined(earlier, recomputed)]
-        listed = {finding.cause for finding in findings if finding.status != "match"}
-        assert listed == {f"made by the rules of {earlier.study.tool.version}"}
-        assert sum(finding.status == "match" for finding in findings) > 500
-
-    def test_it_can_be_written_as_a_file_of_this_version(self, earlier, tmp_path):
-        assert load(earlier.save(tmp_path / "r.json")).text == earlier.text
-
-    @pytest.mark.parametrize("trials", [20, pytest.param(60, marks=pytest.mark.slow)])
-    def test_a_damaged_file_is_one_line_or_loads(self, trials):
-        """Sixty damages are among the slow tests."""
-        content = json.loads(self.path.read_text(encoding="utf-8"))
-        rng = random.Random(1)
-        places = [*_places(content)]
-        shallow = [place for place in places if len(place) < 5]
-        for trial in range(trials):
-            damaged = copy.deepcopy(content)
-            *way, last = rng.choice(shallow if trial % 2 else places)
-            part = damaged
-            for step in way:
-                part = part[step]
-            if trial % 3:
-                part[last] = rng.choice([None, "x", {}, -1, []])
-            else:
-                del part[last]
-            try:
-                results_of(damaged)
-            except UserError as error:
-                assert "\n" not in str(error)
-
-
-def _places(content, way=()):
-    members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
-    for name, part in members:
-        yield (*way, name)
-        yield from _places(part, (*way, name))
 
 
 @pytest.mark.parametrize(

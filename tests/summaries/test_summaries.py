@@ -88,8 +88,7 @@ def test_truths_and_predictions_are_summarized_by_a_named_loss(tmp_path):
     assert (refused.returncode, "by the loss abs (abs(pred - gt)), not zero_one" in refused.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("route", ["summaries", "passes"])
-def test_a_part_in_which_nothing_succeeded_says_who_failed(tmp_path, route):
+def test_a_part_in_which_nothing_succeeded_says_who_failed(tmp_path):
     rows = [{"user": n % 5, "item": n, "loss": n % 2, "sure": n % 3, "status": "ok"} for n in range(20)]
     rows += [{"user": user, "item": "x", "loss": "", "sure": "", "status": "failed: time"} for user in (1, 9)]
     table(tmp_path / "all.csv", rows)
@@ -98,12 +97,12 @@ def test_a_part_in_which_nothing_succeeded_says_who_failed(tmp_path, route):
         table(tmp_path / "parts" / f"{name}.csv", part)
     more = ("--column", "cluster=user", "--confidence", "sure")
     expected = evaluated(tmp_path, "A=all.csv", more=more)
-    assert evaluated(tmp_path, "A=parts", more=(*more, "--route", route)) == expected
+    assert evaluated(tmp_path, "A=parts", more=more) == expected
     for name in "123":
         summary_of(tmp_path, f"parts/{name}.csv", more=more, output=f"{name}.sum")
     assert evaluated(tmp_path, f"A={summary_of(tmp_path, '3.sum', '1.sum', '2.sum', more=())}") == expected
     (tmp_path / "parts" / "1.csv").unlink()
-    for words in (("A=parts", *more, "--route", route), ("A=2.sum",), ("A=parts/3.csv", *more)):
+    for words in (("A=parts", *more), ("A=2.sum",), ("A=parts/3.csv", *more)):
         outcome = demur(tmp_path, "evaluate", *words, "--seed", "1")
         assert (outcome.returncode, outcome.stderr.count("\n")) == (2, 1)
         assert "nothing to evaluate: no cluster succeeded" in outcome.stderr

@@ -21,7 +21,6 @@ from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS
-from demur.inference.uncertainty import POINT_ONLY
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
 from demur.results.groups import settings_of
@@ -43,7 +42,6 @@ _INTERVALS = {
     "requested": "requested interval",
     "simultaneous": "simultaneous interval",
 }
-_ADDED = ("empty_decision", "ece_if_calibrated", "risk_intervals")  # earlier files lack them
 _UNCHECKED = ("created_at", "tool", "execution", "inputs", "also_read", "convention", "skipped", "excluded")
 _RULED = {"bands", "warnings", "reference_ranges"}  # made by rules that may differ between minor versions
 
@@ -170,9 +168,8 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
         if other is None:
             yield Finding(label(row.key), "differs", as_reported(row.value), cause="the data give no such number")
         else:
-            alone = row.no_interval == POINT_ONLY  # files of earlier versions have some numbers without an interval
             for name, finding in _compared(row, other, written, earlier):
-                if name == "value" or (not alone and (row.key.minus is None, name) in filled):
+                if name == "value" or (row.key.minus is None, name) in filled:
                     yield finding
     named = {row.key.quantity for row in claimed}
     for row in written:
@@ -255,9 +252,7 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
     """Compare everything that is not an estimate: counts, cases, curves and warnings."""
     others = dict(flattened(_contents(recomputed)))
     for path, value in flattened(_contents(claimed)):
-        if value is None and path[-1] in _ADDED:
-            others = {other: cell for other, cell in others.items() if other[: len(path)] != path}
-        elif path not in others:
+        if path not in others:
             if not (earlier and _RULED & {*path}):
                 yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
         elif not (earlier and _RULED & {*path}):

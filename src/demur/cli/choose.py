@@ -119,7 +119,8 @@ def choose(
 ) -> None:
     """Choose the threshold that meets one target, and say how it does on participants it has not seen.
 
-    If nothing is certified, the exit code is 4, and no rule is written, as it would decline everything.
+    If nothing is certified, the exit code is 4, and in place of RULE.json, which would decline everything, the attempt
+    is written to RULE.attempt.json.
 
     Example: demur choose scores.csv --confidence sure --risk 0.1 --seed 7
 
@@ -139,11 +140,8 @@ def choose(
     origin = {"seed": seed, "created_at": created_at, "command": command_line()}
     rule = fixed.rule(graded, targets, tune, origin)
     rule = rule.read_beside([path for path in (reading.instrument, calibration) if path and Path(path).is_file()])
-    target = output if fixed.allow_empty or not rule.is_uncertified else None
-    _deliver(rule, target, [file, reading.instrument], as_json=as_json)
+    _deliver(rule, output, [file, reading.instrument], as_json=as_json, allow_empty=fixed.allow_empty)
     if rule.is_uncertified:
-        if output and not target:
-            typer.echo("wrote no rule, as it would decline everything (--allow-empty writes it)", err=as_json)
         raise typer.Exit(_UNCERTIFIED)
 
 
@@ -167,12 +165,17 @@ def _graded(
         return grade(items, loss=settled.loss, confidence=scores.turned() if lower else scores)
 
 
-def _deliver(rule: Rule, output: Path | None, inputs: list[str | Path], *, as_json: bool) -> None:
-    """Write the rule if a file is named, and print it."""
-    written = rule.save(output, inputs=inputs, allow_empty=True) if output else None
+def _deliver(rule: Rule, output: Path | None, inputs: list[str | Path], *, as_json: bool, allow_empty: bool) -> None:
+    """Print the rule, and write it if a file is named; if nothing is certified, write the attempt beside it."""
+    written, note = None, ""
+    if output and rule.is_uncertified and not allow_empty:
+        written = rule.save_attempt(output.with_suffix(f".attempt{output.suffix}"), inputs=inputs)
+        note = ", the attempt; a rule would decline everything (--allow-empty writes it)"
+    elif output:
+        written = rule.save(output, inputs=inputs, allow_empty=True)
     if as_json:
         print_json(rule.text)
-        return
-    tell(str(rule))
-    if written:
-        typer.echo(f"wrote {printed_path(written)}")
+    else:
+        tell(str(rule))
+    if written and (note or not as_json):
+        typer.echo(f"wrote {printed_path(written)}{note}", err=as_json)

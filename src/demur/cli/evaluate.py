@@ -127,15 +127,6 @@ def evaluate(
         typer.Option("--convention", help="Add what another tool would report: {conventions}; repeatable."),
     ] = None,
     workers: options.WorkerNames = None,
-    route: Annotated[
-        str,
-        typer.Option(
-            help="For parts: summaries (merged), passes (entries stay with the workers), sites (each reads its own)."
-        ),
-    ] = USUAL,
-    scratch: Annotated[
-        Path | None, typer.Option(help="A folder visible to all workers, or one of each site; temporary if not given.")
-    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,

@@ -36,12 +36,6 @@ def summarize(
     loss_digits: Annotated[
         int | None, typer.Option(help="Round losses that are no decimals of up to 9 digits to so many.")
     ] = None,
-    site: Annotated[
-        str | None, typer.Option(help="Write pseudonyms for the ids of clusters, SITE:HASH; needs --salt.")
-    ] = None,
-    salt: Annotated[
-        Path | None, typer.Option(help="A file with the secret of the site that the hashes are salted with.")
-    ] = None,
     workers: options.WorkerNames = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -52,8 +46,6 @@ def summarize(
     Example: demur summarize part-*.csv --column cluster=user --confidence sure -o run.sum
 
     Example: demur summarize monday.sum tuesday.sum -o week.sum
-
-    Example: demur summarize visits/ --column cluster=patient --site bergen --salt salt.txt -o run.sum
     """
     from demur.distributed.workers import Workers
     from demur.evaluation.data import parts_of
@@ -63,11 +55,9 @@ def summarize(
     from demur.files.write import check_target, write_whole
     from demur.summaries.bins import MOST
     from demur.summaries.file import content
-    from demur.summaries.pseudonyms import salted
 
     files = parts_of(parts)
     check_target(output, files)
-    secret = _secret(site, salt)
     part_reading = PartReading(
         confidence,
         instrument=reading.instrument,
@@ -84,22 +74,11 @@ def summarize(
     part_reading = replace(part_reading, confidence=names, columns=columns, loss=understood.loss)
     with progress_bar("reading") as advance, understood.explaining(), Workers(workers or 1) as pool:
         summary = summarized(files, part_reading, pool, advance)
-    if secret is not None:
-        summary = salted(summary, site or "", secret)
     voice.tell(understood.notes)
-    write_whole(output, content(summary), inputs=[*files, *([salt] if salt else [])])
+    write_whole(output, content(summary), inputs=files)
     if not quiet:
         counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
         tell(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
-
-
-def _secret(site: str | None, salt: Path | None) -> bytes | None:
-    """The secret of a site, if pseudonyms are to be written."""
-    from demur.summaries.pseudonyms import read_salt
-
-    if (site is None) != (salt is None):
-        raise UserError("--site and --salt go together: the name of the site, and the file with its secret")
-    return None if salt is None else read_salt(salt)
 
 
 def _columns_of_groups(given: list[str] | None) -> dict[str, str] | None:

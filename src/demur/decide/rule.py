@@ -183,11 +183,12 @@ class Guarantee(Part):
 class Rule(CheckedPart):
     """A rule: accept units at or above (or at or below) a threshold; with all that is needed to check or repeat it.
 
-    A threshold of null declines everything.
+    A threshold of null declines everything. A file of the kind `attempt` records a certification in which no threshold
+    passed: it is no rule, and `load_rule` refuses it.
     """
 
     schema_version: Literal["1"] = "1"
-    kind: Literal["rule"] = "rule"
+    kind: Literal["rule", "attempt"] = "rule"
     created_at: Time
     tool: Tool
     signal: Annotated[str, Field(min_length=1)]
@@ -262,7 +263,13 @@ class Rule(CheckedPart):
             raise UserError(
                 f"{path}: nothing is certified: write a rule that declines everything with allow_empty=True"
             )
-        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
+        return _written(self, path, inputs)
+
+    def save_attempt(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+        """Write the record of a certification in which no threshold passed, with every test; it is not a rule."""
+        if not self.is_uncertified:
+            raise UserError(f"{path}: a threshold was chosen or certified: save the rule")
+        return _written(self.model_copy(update={"kind": "attempt"}), path, inputs)
 
     def __str__(self) -> str:
         from demur.decide.words import rule_text  # noqa: PLC0415  (that module imports this one)
@@ -290,12 +297,18 @@ class Rule(CheckedPart):
         return rule_html(self)
 
 
+def _written(rule: Rule, path: str | Path, inputs: Iterable[str | Path]) -> Path:
+    return write_whole(path, rule.text, inputs=[*rule.input_paths, *inputs], hashes=rule.input_hashes)
+
+
 def load_rule(path: str | Path) -> Rule:
     """Read a rule file; a contradiction in it is an error."""
     return read_as(path, _rule_of)
 
 
 def _rule_of(content: Any) -> Rule:
+    if isinstance(content, dict) and content.get("kind") == "attempt":
+        raise UserError("not a rule, but the record of a certification in which no threshold passed")
     if not isinstance(content, dict) or content.get("kind") != "rule":
         raise UserError("not a rule: expected what demur choose writes")
     return Rule.parsed(content)

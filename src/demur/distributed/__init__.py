@@ -1,1 +1,1 @@
-"""Evaluation of data in parts, by this process, several processes, a Dask cluster, or sites that keep their data."""
+"""Evaluation of data in parts, by this process, several processes, or a Dask cluster."""

@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 Task = TypeVar("Task")
 R = TypeVar("R")
 _ATTEMPTS = 3  # in a row in which no task finished
-DASK = "dask://"
+_DASK = "dask://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Workers:
         given: Any = self.given
         if isinstance(given, str) and given.isdecimal():
             object.__setattr__(self, "given", given := int(given))
-        scheduler = isinstance(given, str) and given.startswith(DASK) and len(given) > len(DASK)
+        scheduler = isinstance(given, str) and given.startswith(_DASK) and len(given) > len(_DASK)
         if not (scheduler or isinstance(given, Executor) or (type(given) is int and given >= 1)):
             raise UserError(f"workers {literal(given)}, expected a number of processes, or dask://SCHEDULER:PORT")
 
@@ -56,7 +56,7 @@ class Workers:
                 with _started_undisturbed():
                     futures = {executor.submit(work, task): n for n, task in enumerate(tasks) if n not in results}
                 _gather(futures, collect)
-            except deaths():
+            except _deaths():
                 self.close()
                 failures = failures + 1 if len(results) == before else 0
                 if failures >= _ATTEMPTS:
@@ -86,7 +86,7 @@ class Workers:
         if isinstance(self.given, Executor):
             return self.given
         if isinstance(self.given, str):
-            client = self._open.enter_context(dask_client(self.given.removeprefix(DASK)))
+            client = self._open.enter_context(_dask_client(self.given.removeprefix(_DASK)))
             executor: Executor = client.get_executor()
             return executor
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
@@ -133,14 +133,14 @@ def _gather(futures: dict[Future[R], int], collect: Callable[[int, R], None]) ->
         raise
 
 
-def deaths() -> tuple[type[BaseException], ...]:
+def _deaths() -> tuple[type[BaseException], ...]:
     """The exceptions that report a dead worker: those of any executor, and Dask's if Dask is in use."""
     killed = getattr(sys.modules.get("distributed"), "KilledWorker", None)
     return (BrokenExecutor, CancelledError, *([] if killed is None else [killed]))
 
 
 @contextmanager
-def dask_client(scheduler: str) -> Iterator[Any]:
+def _dask_client(scheduler: str) -> Iterator[Any]:
     """A client of the scheduler of a Dask cluster."""
     try:
         from distributed import Client  # noqa: PLC0415  (an extra)

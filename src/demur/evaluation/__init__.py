@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.evaluation.answering import RESAMPLES, ROUTES, evaluate_data
+from demur.evaluation.answering import RESAMPLES, evaluate_data
 from demur.evaluation.voice import Call
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.points import NumbersOfPoint
@@ -73,9 +73,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     abstention_costs: str | float | Fraction | Sequence[str | float | Fraction] = _SETTINGS.abstention_costs,
     cross_fit: int = _SETTINGS.cross_fit,
     conventions: str | Sequence[str] = _SETTINGS.conventions,
-    workers: int | str | Executor | Mapping[str, Executor] = 1,
-    route: str = ROUTES[0],
-    scratch: str | Path | None = None,
+    workers: int | str | Executor = 1,
     created_at: str | None = None,
     settings: Settings | None = None,
     plan: Plan | None = None,
@@ -87,11 +85,9 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
 
     `data` is a run file or a table: a path, a pandas, polars or pyarrow frame, a dict of lists, or the `Items` of a
     reader. It may also be a summary that `demur summarize` wrote, or a folder that holds one system in parts. `workers`
-    read the parts: a number of processes, `dask://SCHEDULER:PORT`, or any executor. With `route="passes"` they keep
-    what they read in `scratch`, a folder that all of them can reach. With `route="sites"` each site reads a summary of
-    its own, at one path for all: `workers` is then a mapping from the names of the sites to executors. Give several
-    inputs to compare them, or a mapping from the name of each system to its data. The options are those of
-    `demur evaluate` and give the results that the command writes. A `seed` is needed unless `resamples` is 0.
+    read the parts: a number of processes, `dask://SCHEDULER:PORT`, or any executor. Give several inputs to compare
+    them, or a mapping from the name of each system to its data. The options are those of `demur evaluate` and give the
+    results that the command writes. A `seed` is needed unless `resamples` is 0.
 
     `columns` maps roles to columns, `{"cluster": "document"}`; `read_table` describes the roles. Columns with common
     names are recognised, and recorded in `results.study.inputs`; an ambiguous table is an error that lists the choices.

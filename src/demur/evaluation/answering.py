@@ -9,9 +9,9 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, literal
 from demur.evaluation.beside import files_beside, read_beside
-from demur.evaluation.data import Folder, entries_of, folders_among, several
+from demur.evaluation.data import entries_of, folders_among, several
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels, requested_groups
 from demur.facts.instruments import BY_ITEMS
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 RESAMPLES = 10_000
-ROUTES = ("summaries", "passes", "sites")
-_PASS = 256  # replicates that workers draw at a time
 _OF_GROUPS = ("group", "groups", *(field.name for field in fields(GroupSettings) if field.name != "names"))
 _OF_SETTINGS = ("coverages", *(field.name for field in fields(Settings) if field.name not in ("grid", "groups")))
 _REPLACED = {
@@ -84,7 +82,9 @@ def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice)
     labels = Labels.of(requested_groups(options.get("group")), options.get("groups"))
     settings: Settings = options.get("settings") or _settings(options, labels)
     given, table = _given(options, settings), _table(options)
-    entries, folders = _in_parts(entries, {**options, "seed": plan.seed}, settings)
+    folders = folders_among(entries)
+    if options.get("workers", 1) not in (1, "1") and not folders:
+        raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
     first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
     shown = [first_parts.get(n, entry) for n, entry in enumerate(entries)]
     understood = settled(shown, given, settings.confidence, voice, seedless=seedless)
@@ -94,8 +94,8 @@ def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice)
         if folders:
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
-            known = {"lower_is_surer": settings.lower_is_surer, "workers": 1, "route": ROUTES[0]}
-            read_folders(entries, folders, understood, {**known, **options, **reading, **chosen, "seed": plan.seed})
+            known = {"lower_is_surer": settings.lower_is_surer, "workers": 1}
+            read_folders(entries, folders, understood, {**known, **options, **reading, **chosen})
         reading |= {"modes": chosen["mode"], "experiments": chosen["experiment"], "counts": True}
         runs = labels.joined(read_inputs(entries, **reading))
     understood = understood.of(runs)
@@ -103,7 +103,7 @@ def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice)
     return evaluated(
         *runs,
         settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
-        plan=replace(plan, block=_PASS, threads=1) if any(items.passes for items in runs) else plan,
+        plan=plan,
         calibration=_fitted(options.get("calibration")),
         intersection_only=options.get("intersection_only", False),
         created_at=options.get("created_at"),
@@ -111,29 +111,6 @@ def evaluate_data(data: Sequence[Any], options: Mapping[str, Any], voice: Voice)
         also_read=[*files_read(options), *options.get("also_read", ())],
         beside=options.get("beside") or read_beside(options, runs, understood.columns[0]),
     )
-
-
-def _in_parts(
-    entries: list[Any], options: Mapping[str, Any], settings: Settings
-) -> tuple[list[Any], dict[int, Folder]]:
-    """The inputs, and those among them that are folders of parts; the sites' data are read by the sites."""
-    route = options.get("route", ROUTES[0])
-    if route not in ROUTES:
-        raise unknown("route", route, ROUTES)
-    if route != ROUTES[0] and (settings.abstention_costs or settings.by_group.names):
-        raise UserError("passes cannot evaluate groups or costs of abstention: use --route summaries")
-    if route == "sites":
-        if len(entries) > 1:
-            raise UserError("sites are asked about one system at a time: give one path, which each of them has")
-        from demur.evaluation.sites import at_sites  # noqa: PLC0415  (few evaluations are at sites)
-
-        return [at_sites(entries[0], options)], {}
-    folders = folders_among(entries)
-    if options.get("workers", 1) not in (1, "1") and not folders:
-        raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
-    if (route != ROUTES[0] or options.get("scratch")) and not len(folders) == len(entries) == 1:
-        raise UserError("passes are for one folder of parts: leave out --route and --scratch")
-    return entries, folders
 
 
 def _checked(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
-from weakref import finalize
 
 from demur.confidences.grading import losses_of
 from demur.confidences.serving import only_signal, signals_for
@@ -30,7 +27,7 @@ from demur.read.rows import systems_of
 from demur.read.table_options import PartOptions
 from demur.read.tables import FileTable, format_of
 from demur.summaries.bins import MOST
-from demur.summaries.file import content, read_summary
+from demur.summaries.file import read_summary
 from demur.summaries.mark import is_summary
 from demur.summaries.merging import merged
 from demur.summaries.summary import Summary, SummaryOptions
@@ -138,45 +135,8 @@ def read_folders(
             **chosen,
             **{name: options[name] for name in shared},
         )
-        if options["route"] == "passes":
-            entries[index] = folder.name, _in_passes(folder, reading, options)
-            continue
         with Workers(options["workers"]) as workers:
             summary = summarize(folder.parts, reading, workers, options.get("progress"))
         give_back()  # of the parts, which are merged
-        entries[index] = folder.name, summary.facts(_source(folder, summary.about.parts))
-
-
-def _source(folder: Folder, parts: Sequence[str]) -> Source:
-    return Source(shown_path(folder.path), fingerprint("\n".join(parts).encode()))
-
-
-def _in_passes(folder: Folder, reading: PartReading, options: Mapping[str, Any]) -> Items:
-    """The facts of a folder for passes: summaries of its parts stay in a temporary folder that the workers share."""
-    from demur.distributed.passes import Passes, StoredPart  # noqa: PLC0415  (few evaluations are in passes)
-    from demur.distributed.ranges import unwritable  # noqa: PLC0415
-
-    with ExitStack() as stack:
-        try:
-            scratch = stack.enter_context(TemporaryDirectory(prefix="demur-", dir=options.get("scratch")))
-        except OSError as error:
-            raise unwritable(options.get("scratch") or gettempdir(), error) from None
-        workers = stack.enter_context(Workers(options["workers"]))
-        work = partial(_kept_part, reading=reading, folder=scratch)
-        parts: list[StoredPart] = workers.each(work, [*enumerate(folder.parts)], options.get("progress"))
-        passes = Passes.of(parts, workers, options.get("seed"))
-        finalize(passes, stack.pop_all().close)
-    return passes.items(_source(folder, passes.summary.about.parts))
-
-
-def _kept_part(task: tuple[int, Path], reading: PartReading, folder: str) -> Any:
-    """Write the summary of a part to the shared folder; a part that is a summary already is used where it is."""
-    from demur.distributed.passes import StoredPart  # noqa: PLC0415
-    from demur.distributed.ranges import Storage  # noqa: PLC0415
-    from demur.files.write import write_whole  # noqa: PLC0415
-
-    number, path = task
-    summary = summarized(path, reading)
-    if not is_summary(path):
-        path = write_whole(Path(folder) / f"{number}.sum", content(summary))
-    return StoredPart.of(Storage(folder), str(path), summary)
+        source = Source(shown_path(folder.path), fingerprint("\n".join(summary.about.parts).encode()))
+        entries[index] = folder.name, summary.facts(source)

@@ -51,7 +51,7 @@ class Items:
 
     In a summary, a row stands for `count` units of a cluster that are equal in all that is known; such units have no
     items. `summary` says what was summarized, and `digests` has a number per cluster that stands for its units and
-    their ground truths. In passes, `passes` knows the clusters of the units, and `cluster` is 0 in every row.
+    their ground truths.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -79,7 +79,6 @@ class Items:
     count: Integers | None = None
     digests: NDArray[np.uint64] | None = None
     summary: Any = None
-    passes: Any = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -146,8 +145,6 @@ class Items:
 
     def cluster_sizes(self, rows: Flags | slice = slice(None)) -> Integers:
         """The number of units of each cluster, in all rows or in these."""
-        if self.passes is not None:
-            return np.asarray(self.passes.units)
         counts = None if self.count is None else self.count[rows]
         return summed(self.cluster[rows], counts, len(self.cluster_ids))
 

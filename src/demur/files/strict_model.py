@@ -35,8 +35,8 @@ REQUIRED: Any = object()
 class Declared:
     """The constraints of a member besides its type, as `pydantic.Field` takes them.
 
-    `checked` is a function that checks the value, `earlier` the member's name in files of earlier versions. For a
-    union, `tags` has the tag of each kind, and `tag` is a function from the content to the tag of its kind.
+    `checked` is a function that checks the value. For a union, `tags` has the tag of each kind, and `tag` is a function
+    from the content to the tag of its kind.
     """
 
     def __init__(self, *, checked: Callable[[Any], Any] | None = None, **constraints: Any) -> None:

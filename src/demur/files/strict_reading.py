@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -20,7 +19,7 @@ from pydantic import (
 )
 
 from demur.errors import and_more, literal, shown
-from demur.files.strict_model import REQUIRED, Declared, Part, constraints_of
+from demur.files.strict_model import REQUIRED, Declared, Part
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
 
@@ -67,16 +66,15 @@ def _annotated(kind: Any, metadata: Sequence[Any]) -> Any:
         tagged = zip(get_args(kind), rules["tags"], strict=True)
         choices = tuple(Annotated[_strict(choice), Tag(tag)] for choice, tag in tagged)
         return Annotated[Union[choices], Discriminator(rules["tag"])]  # noqa: UP007
-    fields = {name: value for name, value in rules.items() if name != "earlier"}
-    return Annotated[inner, *([Field(**fields)] if fields else []), *more] if fields or more else inner
+    return Annotated[inner, *([Field(**rules)] if rules else []), *more] if rules or more else inner
 
 
 def _model(kind: type[Part]) -> type[BaseModel]:
     members: Any = {}
     for name, annotation in kind.model_fields.items():
-        default, earlier = kind.defaults[name], constraints_of(annotation).get("earlier")
+        default = kind.defaults[name]
         given = ... if default is REQUIRED else Field(default_factory=default) if isinstance(default, type) else default
-        members[name] = (_strict(annotation), Field(validation_alias=AliasChoices(name, earlier)) if earlier else given)
+        members[name] = (_strict(annotation), given)
     config: Any = {**STRICT, **kind.model_config, "frozen": True}
     return create_model(kind.__name__, __config__=config, __doc__=kind.__doc__, __module__=kind.__module__, **members)
 

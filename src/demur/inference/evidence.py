@@ -15,11 +15,10 @@ from demur.types import Floats
 class Evidence:
     """One number: its value, its replicates, and the influence of each cluster if the number has a derivative.
 
-    `values` may hold nan for replicates in which the
-    number was not reached: `reached` are the others, `drop_rate` is the share of those left out. Where every replicate
-    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
-    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
-    which a standard error may be nothing but rounding.
+    `values` may hold nan for replicates in which the number was not reached: `reached` are the others, `drop_rate` is
+    the share of those left out. Where every replicate must be 0 because nothing is ever wrong, no interval is
+    `two_sided`. `largest` is the largest cluster over the mean, `maximum` what a number on a logit scale is at most,
+    and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but rounding.
     """
 
     point: float

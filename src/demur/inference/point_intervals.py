@@ -21,7 +21,7 @@ _BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class _Spread:
     """Sums over clusters at each operating point.
 
     `clusters` is the number of clusters with accepted answers, `largest` the most answers of one cluster, `squares` and
@@ -59,7 +59,7 @@ def intervals_at_points(view: CurveView) -> tuple[Floats, Floats] | None:
     return np.where(alone, np.nan, low), np.where(alone, np.nan, high)
 
 
-def _spread(view: CurveView) -> Spread:
+def _spread(view: CurveView) -> _Spread:
     """Sums over clusters at each operating point, for a block of clusters and of points at a time."""
     curve, divisor, size = view.curve, view.table.divisor, len(view.curve)
     clusters, largest, squares, fourths = np.zeros((4, size))
@@ -67,17 +67,17 @@ def _spread(view: CurveView) -> Spread:
         held = np.zeros((2, entries.clusters, 1))
         for start in range(0, size, _BLOCK):
             points = slice(start, min(start + _BLOCK, size))
-            held = held_at(entries, points, divisor, held[:, :, -1])
-            squared = influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
+            held = _held_at(entries, points, divisor, held[:, :, -1])
+            squared = _influences_at(held, curve.selective_risk[points], curve.points.count[points]) ** 2
             accepted = held[0]
             clusters[points] += (accepted > 0).sum(axis=0)
             largest[points] = np.maximum(largest[points], accepted.max(axis=0))
             fourths[points] += (squared * squared).sum(axis=0)
             squares[points] += squared.sum(axis=0)
-    return Spread(clusters, largest, squares, fourths)
+    return _Spread(clusters, largest, squares, fourths)
 
 
-def held_at(entries: Steps, points: slice, divisor: int, before: Floats) -> Floats:
+def _held_at(entries: Steps, points: slice, divisor: int, before: Floats) -> Floats:
     """Answers and losses of each cluster (rows) up to each point (columns), given those `before` the first point."""
     held = np.zeros((2, entries.clusters, points.stop - points.start))
     step, cluster, count, loss = entries.between(points.start, points.stop)
@@ -87,13 +87,13 @@ def held_at(entries: Steps, points: slice, divisor: int, before: Floats) -> Floa
     return np.cumsum(held, axis=2)
 
 
-def influences_at(held: Floats, risk: Floats, count: NDArray[Any]) -> Floats:
+def _influences_at(held: Floats, risk: Floats, count: NDArray[Any]) -> Floats:
     """Influences of the clusters (rows) on the risk at each point (columns)."""
     accepted, loss = held
     return np.asarray((loss - risk * accepted) / count)
 
 
-def _moments(at: Spread, curve: Curve) -> _Moments:
+def _moments(at: _Spread, curve: Curve) -> _Moments:
     clusters, squares = at.clusters.astype(np.float64), at.squares
     spread = at.fourths - squares**2 / clusters
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -67,7 +67,7 @@ class Row:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
             ratio = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
-            if measure.value is None:  # of all answers, whose losses only those who hold the clusters may know
+            if measure.value is None:  # of all answers: a cluster whose losses add up to 0 counts too
                 counted = replace(counted, varies=ratio.clusters > 1)
             elif not quantity.loss_free:
                 counted = ratio.counted

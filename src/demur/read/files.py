@@ -100,8 +100,7 @@ class _InputReading:
     def systems(self, data: Any, files: dict[str, RunFile]) -> list[Items]:
         """The facts of each system."""
         if isinstance(data, Items):
-            salted = data.summary is not None and data.summary.sites
-            folder = data.count is not None and not salted  # whose parts were read with these options
+            folder = data.count is not None  # whose parts were read with these options
             return [data if folder else self.without_options(data, "facts that are read already have")]
         if not isinstance(data, (str, Path)):
             return self.table(data)

@@ -16,7 +16,6 @@ from demur.types import Json
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
 _PARTS = tuple(field.name for field in fields(Interval))
-_EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 
 
 class Ends(Part):
@@ -72,9 +71,4 @@ def _read(field: str, value: Any) -> Any:
     parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}
     if "unclipped" in parts:
         parts["unclipped"] = tuple(parts["unclipped"])
-    return Interval(**parts | {"method": present_method(parts["method"])})
-
-
-def present_method(method: str) -> str:
-    """The present name of a method; files of version 0.1 may have another."""
-    return _EARLIER_METHODS.get(method, method)
+    return Interval(**parts)

@@ -198,7 +198,7 @@ class Convention(Part):
     denominator: str
     anchor_at_zero: str
     integration: str
-    signature: Annotated[str | None, SPARSE] = None
+    signature: str
 
 
 class Compared(Part):
@@ -300,12 +300,8 @@ def _mistakes_of_differences(deltas: Mapping[str, Any] | None, variants: Mapping
             numbers, delta = getattr(variants[name].left, key), differences.get(key)
             if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
                 yield f"the differences of {name} are not at the coverages of its risks"
-            if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers) and key not in WITHOUT_INTERVAL:
+            if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
                 yield f"the differences of {name} lack {key}"
-
-
-# Numbers that files of earlier versions hold without an interval, and without a difference.
-WITHOUT_INTERVAL = ("mae",)
 
 
 def _unlike(runs: Sequence[Any]) -> Iterator[str]:

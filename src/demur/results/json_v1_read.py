@@ -26,7 +26,7 @@ from demur.results.json_v1 import (
     member_paths,
     sides_of,
 )
-from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of, present_method
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of
 from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
@@ -64,7 +64,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     entries, boot = [entry for entry in quantities("curve") if entry.parameter is not None], first.bootstrap
     cut = next(getattr(first, entry.key).requested for entry in entries if entry.parameter is CUT)
     grid = next((getattr(first, entry.key) for entry in entries if entry.parameter is not CUT), ())
-    requested = boot and boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
+    requested = boot and boot.ci and {"level": boot.ci["level"], "interval": boot.ci["interval"]}
     sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
     study = {
         **{name: getattr(file, name) for name in SHARED},
@@ -118,8 +118,7 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
             members["threshold"] = thresholds[coverages.index(at)]
         if common:
             members.pop("short_domain_rate", None)
-        point_only = entry.point_only or (run.bootstrap is not None and entry.key not in run.bootstrap.ci95)
-        if run.bootstrap is None or point_only:
+        if run.bootstrap is None or entry.point_only:
             members["no_interval"] = "no resamples" if run.bootstrap is None else POINT_ONLY
         yield estimate_of(Key(system, name, confidence), members)
 
@@ -135,8 +134,6 @@ def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) ->
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
         delta = _member_at(deltas, (entry.key, coverage) if coverage else (entry.key,))
-        if delta is None:  # an earlier version wrote none
-            continue
         fields = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
         members = {field: getattr(delta, member) for member, field in fields.items()}
         yield estimate_of(Key(right, name, confidence, minus=Minus("system", left)), members)
@@ -160,7 +157,7 @@ def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate
                 subjects = ((results.warning_subject(replace(warning, about=row), sides), row) for row in about[::-1])
                 by_code[entry.code] = dict(subjects)
             patterns = by_code[entry.code]
-            match = patterns.get(entry.where) or patterns.get(entry.where.replace("mae@", "risk@"))
+            match = patterns.get(entry.where)
             warning = replace(warning, about=match) if match else warning
         yield warning
 

@@ -1,4 +1,4 @@
-"""Loading: a result file of any kind, of this version or an earlier one."""
+"""Loading: a result file of any kind."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +12,7 @@ from demur.confidences.calibration import Calibration, calibration_of
 from demur.errors import IncompleteError, UserError
 from demur.files import strict_json
 from demur.files.strict_reading import one_line
-from demur.inference.estimates import Estimate
-from demur.inference.key import Key, Minus
-from demur.inference.uncertainty import POINT_ONLY
 from demur.results import json_table, json_v1_read
-from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
-from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
 
@@ -58,28 +53,12 @@ def results_of(content: Any) -> Results:
 def _decoded(members: Json) -> Results:
     try:
         if members.get("schema_version") == "2":
-            return _completed(json_table.decoded(members))
+            return json_table.decoded(members)
         if "confidence_variants" in members:
-            return _completed(json_v1_read.decoded(members))
-        if members.get("kind") == "retrieval":
-            return earlier_retrieval(members)
+            return json_v1_read.decoded(members)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
     raise UserError("not a result file: expected what demur evaluate or demur retrieval writes")
-
-
-def _completed(results: Results) -> Results:
-    """The results, with differences of the risk added, without intervals, where an earlier version wrote none."""
-    study, baseline = results.study, results.study.baseline
-    if baseline is None or not isinstance(study, SelectiveStudy):
-        return results
-    added = list[Estimate]()
-    for system, confidence in results.curves:
-        key, other = Key(system, "risk", confidence), results.get(Key(baseline, "risk", confidence))
-        own, minus = results.get(key), key.less(Minus("system", baseline))
-        if system != baseline and own and other and results.get(minus) is None:
-            added.append(Estimate(minus, own.value - other.value, no_interval=POINT_ONLY))
-    return Results([*results, *added], study, results.curves, results.warnings) if added else results
 
 
 def load_any(path: str | Path) -> tuple[Results | Calibration, str]:

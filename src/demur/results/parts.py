@@ -126,9 +126,8 @@ class ReliabilityBin(Part):
     low: Share
     high: Share
     count: Count
-    # Files of version 0.1 have other names for the two.
-    mean_predicted: Annotated[Share, Declared(earlier="said")]
-    fraction_correct: Annotated[Share, Declared(earlier="came_true")]
+    mean_predicted: Share
+    fraction_correct: Share
 
 
 class EceIfCalibrated(Part):
@@ -344,7 +343,7 @@ class Execution(Part):
     """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
 
     None of it changes a number. What the engine does not compute, numpy does. What needs single units, which summaries
-    do not hold, is `left_out`. Where ids are pseudonyms, salted hashes, the `sites` that made them are named.
+    do not hold, is `left_out`.
     """
 
     engine: Annotated[str, Declared(min_length=1)]
@@ -352,7 +351,6 @@ class Execution(Part):
     shards: Annotated[int, Declared(ge=1)] = 1
     left_out: Annotated[Many[str] | None, SPARSE] = None
     route: Annotated[str, Declared(min_length=1)] = "memory"
-    sites: Annotated[Many[str] | None, SPARSE] = None
 
 
 class RequestedInterval(Part):

@@ -119,12 +119,9 @@ def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventio
 
 
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
-    """The record of summaries: the number of parts, the route, and the outputs that need single units; else empty."""
+    """The record of summaries: the number of parts and the outputs that need single units; else empty."""
     parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
-    route = next((items.passes.route for items in systems.values() if items.passes), "summaries")
-    sites = sorted({site for items in systems.values() if items.summary for site in items.summary.sites})
-    record: Json = {"shards": parts, "route": route, "left_out": NEED_UNITS} | ({"sites": sites} if sites else {})
-    return record if parts else {}
+    return {"shards": parts, "route": "summaries", "left_out": NEED_UNITS} if parts else {}
 
 
 def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[str, Confidence]]) -> None:

@@ -58,7 +58,7 @@ class FailedAbout(Part):
 
 
 class About(Part):
-    """The header of a summary; `sites` is empty unless the ids are pseudonyms."""
+    """The header of a summary."""
 
     noun: str
     independent: bool
@@ -73,4 +73,3 @@ class About(Part):
     repeated: bool
     failed_units: FailedAbout | None
     parts: Annotated[tuple[Digest, ...], Declared(strict=False, min_length=1)]
-    sites: Annotated[Many, Declared(exclude_if=lambda sites: not sites)] = ()

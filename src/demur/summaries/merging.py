@@ -24,7 +24,6 @@ _ALIKE: dict[str, Callable[[About], Any]] = {
     "the noun": lambda about: about.noun,
     "whether rows are clusters of their own": lambda about: about.independent,
     "whether items have names": lambda about: about.numbered,
-    "whether ids are pseudonyms": lambda about: bool(about.sites),
     "the loss": lambda about: (about.loss.name, about.loss.definition, _largest(about)),
     "to how many decimals losses are rounded": lambda about: about.loss.digits,
     "the instrument": lambda about: about.instrument and about.instrument.name,
@@ -195,6 +194,5 @@ def _common_about(abouts: Sequence[About], divisor: int, groups: Sequence[Any], 
             "repeated": any(about.repeated for about in abouts),
             "failed_units": FailedAbout(rule=rules[0], by_cause=dict(sorted(failed.items()))) if rules else None,
             "parts": tuple(sorted(part for about in abouts for part in about.parts)),
-            "sites": tuple(sorted({site for about in abouts for site in about.sites})),
         }
     )

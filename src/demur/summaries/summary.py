@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -85,15 +85,6 @@ class Summary:
     def sizes(self) -> list[int]:
         """The number of codes of each column of the entries."""
         return entry_sizes(self.about, len(self.ids), [*map(len, self.values.values())], len(self.losses))
-
-    def of_clusters(self, first: int, end: int) -> Summary:
-        """The summary of the clusters from `first` to `end`, with the same header, values and losses."""
-        rows = slice(*np.searchsorted(self.columns[0], (first, end)).tolist())
-        cluster, *others = (column[rows] for column in self.columns)
-        numbers = len(self.ids.numbers)
-        ids = Ids(self.ids.numbers[first:end], self.ids.texts[max(first - numbers, 0) : max(end - numbers, 0)])
-        moved = cluster.astype(np.int64) - first
-        return replace(self, ids=ids, digests=self.digests[first:end], columns=[moved, *others], count=self.count[rows])
 
     @property
     def units(self) -> int:
