@@ -40,7 +40,7 @@ def _print_version(context: typer.Context, wanted: bool) -> None:  # noqa: FBT00
     if wanted:
         lines = [f"demur {__version__}"]
         if context.params["verbose"]:
-            from demur.inference.engines import about
+            from demur.sampling.engine import about
 
             lines += [f"{name:<8}{description}" for name, description in about().items()]
         typer.echo("\n".join(lines))
@@ -141,7 +141,7 @@ def check_flags(
 ) -> None:
     """Check the flags before a large file is read."""
     from demur.files.strict_model import checked_time
-    from demur.inference.engines import engine_name
+    from demur.sampling.engine import engine_name
     from demur.sampling.resample import Plan
 
     engine_name()

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from demur.facts.frames import Tabular
 from demur.sampling.coverage import Coverage
+from demur.sampling.exact import ExactSample
 from demur.sampling.graded import Graded
 from demur.sampling.hull import lower_hull_of_sums
 from demur.sampling.plateaus import Plateaus, Points, oracle_points
-from demur.sampling.exact import ExactSample
 from demur.sampling.table import Table
 from demur.types import Floats, Indices, Integers
 

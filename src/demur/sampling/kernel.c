@@ -35,6 +35,10 @@ static inline uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
+int interface(void) { return 1; } /* another number wherever a function changes what it takes */
+
+const char *compiler(void) { return __VERSION__; }
+
 /* The widest instructions of this processor, as numbers of replicates. */
 int widest(void) {
 #if defined __x86_64__ && defined __GNUC__
@@ -216,13 +220,13 @@ static inline vec looked_up(const double *table, vec k) {
 }
 
 /* The area under the mean loss with every unit a point, along steps of equal loss; the influences of the clusters
- * [group][cluster][8], and their sums. Tables have harmonic numbers and the trigamma function. */
+ * [group][cluster][8], unless they are not wanted, and their sums. Tables have harmonic numbers and the trigamma function. */
 void by_unit(const struct steps *s, int64_t groups, const double *k, const double *L, const double *level,
              const double *harmonic, const double *trigamma, double *value, double *sum, double *u) {
-    memset(u, 0, sizeof *u * (size_t)(groups * s->clusters * LANES));
+    if (u) memset(u, 0, sizeof *u * (size_t)(groups * s->clusters * LANES));
     EACH_VECTOR(groups) {
         const double *from_k = TILE(k, s->steps + 1), *from_L = TILE(L, s->steps + 1);
-        double *to = TILE(u, s->clusters);
+        double *to = u ? TILE(u, s->clusters) : 0;
         const vec zero = {0}, one = zero + 1;
         vec kj = load(from_k + s->steps * LANES), Lj = load(from_L + s->steps * LANES);
         vec over = at_least_1(kj), mean = Lj / over, h = looked_up(harmonic, kj), t = looked_up(trigamma, kj);
@@ -237,7 +241,7 @@ void by_unit(const struct steps *s, int64_t groups, const double *k, const doubl
             risks += level[j - 1] * width + below * rise;
             total += by_count * width;
             lowest = where(width > zero, zero + level[j - 1], lowest);
-            for (int64_t i = s->begin[j - 1]; i < s->begin[j]; i++) {
+            for (int64_t i = s->begin[j - 1]; u && i < s->begin[j]; i++) {
                 double *cell = to + (int64_t)s->cluster[i] * LANES;
                 store(cell, load(cell) + by_count * s->count[i]);
             }

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from demur.sampling.harmonic import harmonic_tables
-from demur.sampling.numbers import Number, Term
 from demur.sampling.hull import lower_hull
+from demur.sampling.numbers import Number, Term
 from demur.sampling.steps import Steps, running_sum
 from demur.types import Floats, Indices
 

@@ -1,12 +1,11 @@
 """How often each cluster occurs in each of a block of replicates: the seam between formulas and what adds up for them.
 
-These weights add up with numpy. The compiled kernel has a subclass of its own.
+These weights add up with numpy. Those of the compiled kernel are a subclass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,21 +16,26 @@ from demur.sampling.steps import Steps, sum_of_rows
 from demur.types import Floats
 
 
-@dataclass(frozen=True, eq=False)
 class Weights:
     """The weight of each cluster (rows) in each replicate (columns)."""
 
-    columns: Floats
+    def __init__(self, columns: Floats) -> None:
+        self._given = columns
 
     @classmethod
     def of(cls, rows: Floats) -> Weights:
         """From one row per replicate."""
-        return cls(np.ascontiguousarray(rows.T))
+        return Weights(np.ascontiguousarray(rows.T))
 
     @classmethod
     def once(cls, clusters: int) -> Weights:
         """The data: the replicate in which every cluster counts once."""
-        return cls(np.ones((clusters, 1)))
+        return Weights(np.ones((clusters, 1)))
+
+    @cached_property
+    def columns(self) -> Floats:
+        """One row per cluster, one column per replicate."""
+        return self._given
 
     @cached_property
     def rows(self) -> Floats:
