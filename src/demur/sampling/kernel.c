@@ -101,13 +101,18 @@ void running_sums(const struct steps *s, int64_t groups, const uint8_t *w, doubl
     }
 }
 
-/* The first point with at least so many answers, from 1; one more than there are points where there is none. */
+/* The first point with at least so many answers, from 1; one more than there are points where there is none. A search
+ * begins where the one before it, in the row above, has ended. */
 void reach(int64_t points, int64_t groups, const double *k, int64_t rows, const double *need, int64_t *index) {
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t b = 0; b < groups * LANES; b++) {
-            const double *column = k + b / LANES * (points + 1) * LANES + b % LANES;
+    for (int64_t b = 0; b < groups * LANES; b++) {
+        const double *column = k + b / LANES * (points + 1) * LANES + b % LANES;
+        int64_t low = 1;
+        for (int64_t row = 0; row < rows; row++) {
             double least = need[row * groups * LANES + b];
-            int64_t low = 1, high = points + 1;
+            if (low > 1 && column[(low - 1) * LANES] >= least) low = 1;
+            int64_t high = low, step = rows > 1 ? 1 : points;
+            while (high <= points && column[high * LANES] < least) low = high + 1, high += step, step *= 2;
+            if (high > points) high = points + 1;
             while (low < high) {
                 int64_t middle = (low + high) / 2;
                 if (column[middle * LANES] < least) low = middle + 1;
@@ -115,6 +120,18 @@ void reach(int64_t points, int64_t groups, const double *k, int64_t rows, const 
             }
             index[row * groups * LANES + b] = low;
         }
+    }
+}
+
+/* Answers and losses at some points; beyond the last one, those at the last. */
+void at_points(int64_t points, int64_t groups, const double *k, const double *L, int64_t rows, const int64_t *index,
+               double *count, double *loss) {
+    for (int64_t i = 0; i < rows * groups * LANES; i++) {
+        int64_t b = i % (groups * LANES), j = index[i] < points ? index[i] : points;
+        int64_t place = (b / LANES * (points + 1) + j) * LANES + b % LANES;
+        count[i] = k[place];
+        loss[i] = L[place];
+    }
 }
 
 /* Where areas end: the point after the end, the end, the height there, what the points on the left and on the right of
@@ -144,71 +161,79 @@ void area(int64_t steps, int64_t groups, const double *k, const double *L, const
     }
 }
 
-/* Influences of the clusters on several areas of one line, [group][cluster][area][8]: from the last point to the first,
- * as what is added at a point counts there and at all later ones. */
+/* Influences of the clusters on several areas of one line, from the last point to the first, as what is added at a point
+ * counts there and at all later ones. Compiled for each small number of areas, so that their sums stay in registers. */
+static inline __attribute__((always_inline)) void backward(const struct steps *s, int64_t v, const double *k,
+        const double *L, const int64_t areas, const struct cut *cuts, double *to) {
+    const vec zero = {0};
+    vec Q[MOST], R[MOST], a[MOST], b[MOST];
+    int inside[MOST], selective = 0;
+    for (int64_t m = 0; m < areas; m++) {
+        Q[m] = R[m] = zero;
+        inside[m] = 0;
+        selective |= cuts[m].selective != 0;
+        for (int lane = 0; lane < WIDE; lane++) inside[m] |= cuts[m].index[v + lane] <= (double)s->steps;
+    }
+    vec kj = load(k + s->steps * LANES), Lj = load(L + s->steps * LANES), after = kj;
+    vec inverse = selective ? inverse_of(kj) : zero;
+    for (int64_t j = s->steps; j > 0; j--) {
+        vec k0 = load(k + (j - 1) * LANES), L0 = load(L + (j - 1) * LANES), inverse0 = zero;
+        vec risk = zero, middle = zero, weight = zero, here = zero + (double)j;
+        if (selective) {
+            mask first = k0 == zero;
+            inverse0 = inverse_of(k0);
+            risk = Lj * inverse;
+            middle = where(first, risk, 0.5 * (risk + L0 * inverse0));
+            weight = 0.5 * (after - k0 + where(first, kj, zero)) * inverse;
+        }
+        for (int64_t m = 0; m < areas; m++) {
+            const struct cut *c = cuts + m;
+            vec height = load(c->height + v);
+            if (c->selective && !inside[m]) {
+                Q[m] += weight;
+                R[m] += weight * risk;
+                a[m] = middle - height - R[m];
+                b[m] = Q[m];
+                continue;
+            }
+            vec index = load(c->index + v), right = load(c->right + v);
+            mask at = here == index, before = here < index;
+            if (c->selective) {
+                vec q = weight + where(here + 1 == index, load(c->left + v), zero);
+                Q[m] = where(at, right, where(before, Q[m] + q, Q[m]));
+                R[m] = where(at, right * risk, where(before, R[m] + q * risk, R[m]));
+                a[m] = middle - height - R[m];
+                b[m] = Q[m];
+            } else {
+                a[m] = 0.5 * (Lj + L0) - height;
+                b[m] = load(c->end + v) - 0.5 * (kj + k0);
+                if (!inside[m]) continue;
+            }
+            a[m] = where(at, load(c->by_count + v), where(before, a[m], zero));
+            b[m] = where(at, right, where(before, b[m], zero));
+        }
+        for (int64_t i = s->begin[j - 1]; i < s->begin[j]; i++) {
+            double *cell = to + (int64_t)s->cluster[i] * areas * LANES;
+            for (int64_t m = 0; m < areas; m++, cell += LANES)
+                store(cell, load(cell) + a[m] * s->count[i] + b[m] * s->loss[i]);
+        }
+        after = kj, kj = k0, Lj = L0, inverse = inverse0;
+    }
+}
+
+/* Influences on several areas, [group][cluster][area][8]. */
 void influences(const struct steps *s, int64_t groups, const double *k, const double *L, int64_t areas,
                 const struct cut *cuts, double *u) {
     memset(u, 0, sizeof *u * (size_t)(groups * s->clusters * areas * LANES));
     EACH_VECTOR(groups) {
         const double *from_k = TILE(k, s->steps + 1), *from_L = TILE(L, s->steps + 1);
         double *to = u + v / LANES * s->clusters * areas * LANES + v % LANES;
-        const vec zero = {0};
-        vec Q[MOST], R[MOST], a[MOST], b[MOST];
-        int inside[MOST], selective = 0;
-        for (int64_t m = 0; m < areas; m++) {
-            Q[m] = R[m] = zero;
-            inside[m] = 0;
-            selective |= cuts[m].selective != 0;
-            for (int lane = 0; lane < WIDE; lane++) inside[m] |= cuts[m].index[v + lane] <= (double)s->steps;
-        }
-        vec kj = load(from_k + s->steps * LANES), Lj = load(from_L + s->steps * LANES), after = kj;
-        vec inverse = selective ? inverse_of(kj) : zero;
-        for (int64_t j = s->steps; j > 0; j--) {
-            vec k0 = load(from_k + (j - 1) * LANES), L0 = load(from_L + (j - 1) * LANES), inverse0 = zero;
-            vec risk = zero, middle = zero, weight = zero, here = zero + (double)j;
-            if (selective) {
-                mask first = k0 == zero;
-                inverse0 = inverse_of(k0);
-                risk = Lj * inverse;
-                middle = where(first, risk, 0.5 * (risk + L0 * inverse0));
-                weight = 0.5 * (after - k0 + where(first, kj, zero)) * inverse;
-            }
-            for (int64_t m = 0; m < areas; m++) {
-                const struct cut *c = cuts + m;
-                vec height = load(c->height + v);
-                if (c->selective) {
-                    vec q = weight;
-                    if (inside[m]) {
-                        vec index = load(c->index + v), right = load(c->right + v);
-                        mask at = here == index, before = here < index;
-                        q += where(here + 1 == index, load(c->left + v), zero);
-                        Q[m] = where(at, right, where(before, Q[m] + q, Q[m]));
-                        R[m] = where(at, right * risk, where(before, R[m] + q * risk, R[m]));
-                        a[m] = where(at, load(c->by_count + v), where(before, middle - height - R[m], zero));
-                        b[m] = where(at, right, where(before, Q[m], zero));
-                    } else {
-                        Q[m] += q;
-                        R[m] += q * risk;
-                        a[m] = middle - height - R[m];
-                        b[m] = Q[m];
-                    }
-                } else {
-                    a[m] = 0.5 * (Lj + L0) - height;
-                    b[m] = load(c->end + v) - 0.5 * (kj + k0);
-                    if (inside[m]) {
-                        vec index = load(c->index + v);
-                        mask at = here == index, before = here < index;
-                        a[m] = where(at, load(c->by_count + v), where(before, a[m], zero));
-                        b[m] = where(at, load(c->right + v), where(before, b[m], zero));
-                    }
-                }
-            }
-            for (int64_t i = s->begin[j - 1]; i < s->begin[j]; i++) {
-                double *cell = to + (int64_t)s->cluster[i] * areas * LANES;
-                for (int64_t m = 0; m < areas; m++, cell += LANES)
-                    store(cell, load(cell) + a[m] * s->count[i] + b[m] * s->loss[i]);
-            }
-            after = kj, kj = k0, Lj = L0, inverse = inverse0;
+        switch (areas) {
+        case 1: backward(s, v, from_k, from_L, 1, cuts, to); break;
+        case 2: backward(s, v, from_k, from_L, 2, cuts, to); break;
+        case 3: backward(s, v, from_k, from_L, 3, cuts, to); break;
+        case 4: backward(s, v, from_k, from_L, 4, cuts, to); break;
+        default: backward(s, v, from_k, from_L, areas, cuts, to);
         }
     }
 }

@@ -117,9 +117,9 @@ class Tiles(Weights):
         """Running sums along some steps."""
         return KernelLine(steps, self, whole)
 
-    def padded(self, values: Any) -> Floats:
+    def padded(self, values: Any, kind: type[np.generic] = np.float64) -> NDArray[Any]:
         """Numbers of replicates (the last axis) in all lanes."""
-        full = np.zeros((*np.shape(values)[:-1], self.width))
+        full = np.zeros((*np.shape(values)[:-1], self.width), kind)
         full[..., : self.replicates] = values
         return full
 
@@ -244,8 +244,15 @@ class KernelLine(Line):
 
     def points(self, *indices: Indices) -> list[Floats]:
         """Answers at some points of each replicate, then losses; beyond the last point, those at the last."""
-        group, lane = np.divmod(np.arange(self.weights.replicates), LANES)
-        return [tiles[group, np.minimum(index, len(self.steps)), lane] for tiles in self._tiles for index in indices]
+        found = []
+        for index in indices:
+            places = self.weights.padded(index, np.int64)
+            sums = np.empty((2, *places.shape))
+            rows = places.size // self.weights.width
+            arguments = len(self.steps), len(self.weights.tiles), *self._tiles, rows, places, *sums
+            self._kernel.call("at_points", *arguments)
+            found.append(sums[..., : self.weights.replicates])
+        return [sums[kind] for kind in (0, 1) for sums in found]
 
     def reach(self, need: Floats) -> Indices:
         """The first point with at least `need` answers, from 1; J + 1 where there is none."""

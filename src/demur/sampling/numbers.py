@@ -101,9 +101,23 @@ class Number:
     @property
     def influence(self) -> Floats:
         """The derivative by the weight of each cluster (a row) in each replicate (a column)."""
+        return self.influence_in(slice(None))
+
+    def influence_in(self, replicates: slice) -> Floats:
+        """The derivative by the weight of each cluster (a row) in some of the replicates (columns)."""
         if not self.slope:
             raise ValueError("a number without a derivative has no influences")
-        return reduce(np.add, (term.by_cluster * factor for term, factor in self.slope.items()))
+        parts = [(_some(term.by_cluster, replicates), _some(factor, replicates)) for term, factor in self.slope.items()]
+        total, part = np.empty((2, *np.broadcast_shapes(*(np.shape(array) for pair in parts for array in pair))))
+        np.multiply(*parts[0], out=total)
+        for derivative, factor in parts[1:]:
+            total += np.multiply(derivative, factor, out=part)
+        return np.asarray(total)
+
+
+def _some(values: Any, replicates: slice) -> Any:
+    """Values in some of the replicates; those that are the same in all of them as they are."""
+    return values[..., replicates] if np.ndim(values) and values.shape[-1] > 1 else values
 
 
 def number(value: Number | Floats | float) -> Number:
