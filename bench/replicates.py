@@ -19,11 +19,11 @@ from timing import Ratio, against, by_turns
 
 from demur import Graded, Measure, Plan, Table, bootstrap
 from demur.inference.bands import drawn_risks
-from demur.sampling.draws import drawn_clusters
 from demur.inference.key import Key
-from demur.sampling.resample import Ask, resampled
 from demur.inference.rows import Row
 from demur.inference.views import CurveView
+from demur.sampling.draws import drawn_clusters
+from demur.sampling.resample import Ask, resampled
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 DISCRETE, CONTINUOUS = "llm_evidence_count", "token_msp"

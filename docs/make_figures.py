@@ -83,7 +83,7 @@ def two_curves() -> str:
 def forty_studies() -> str:
     """The interval of the AURC in forty simulated studies of 41 people, and the true value."""
     truth = float(
-        Curve.of(run_system(make_people(20_000, seed=99), ZERO_SHOT, seed=99).graded("abs", "llm")).selective_area
+        Curve.of(run_system(make_people(20_000, seed=99), ZERO_SHOT, seed=99).graded("abs", "llm"))
     )
     estimates = [
         estimate(

@@ -25,7 +25,6 @@ from demur.audit.loops.selection import PlainBounds, shown_by
 from demur.audit.loops.selective import FORMULAS, PlainCurve
 from demur.facts.ranking_columns import rankings_from
 from demur.facts.rankings import Query
-from demur.sampling.draws import drawn_clusters
 from demur.quantities.detection import by_convention, checked_rate
 from demur.quantities.detection import threshold_at_fpr as core_threshold
 from demur.quantities.evidence import Selection
@@ -33,6 +32,7 @@ from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import per_query
 from demur.quantities.registry import quantities
 from demur.quantities.selection import Bounds, Policy, shown_hits
+from demur.sampling.draws import drawn_clusters
 from demur.simulate.runs import simulated_run
 from runs import written
 

@@ -12,8 +12,8 @@ from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, number
 from demur.audit.loops.selective import Unit
 from demur.audit.reported.names import ReportedQuantity
 from demur.audit.reported.tools import KNOWN, number_of_tool
-from demur.sampling.resample import Plan
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 from runs import written
 
 RUN = ROOT / "tests" / "golden" / "run.json"

@@ -17,8 +17,8 @@ from demur import UserError, certify, choose, grade, grade_units, load_rule, rea
 from demur.confidences.variants import VARIANTS
 from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
-from demur.sampling.draws import folds
 from demur.quantities.curve import Curve
+from demur.sampling.draws import folds
 
 T1 = {
     "confidence": [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0],

@@ -7,12 +7,12 @@ import pytest
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
 from demur.inference.key import Key, Minus
-from demur.sampling.resample import Plan
 from demur.report.console import calibration_text, evaluation_text
 from demur.report.retrieval.console import retrieval_text
 from demur.report.text import interval_text
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from kinds import calibration, renamed_kind, retrieval
 from runs import experiment, participant, run, written

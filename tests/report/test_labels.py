@@ -13,7 +13,6 @@ from demur import read_run
 from demur.audit.listing import findings_text
 from demur.audit.own import audited_runs
 from demur.drawing.labels import shortened
-from demur.sampling.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
@@ -23,6 +22,7 @@ from demur.report.text import columns_of
 from demur.results.load import load, results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from golden_runs import RUN
 from pages import Page

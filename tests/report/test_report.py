@@ -17,7 +17,6 @@ from commands import demur
 from demur import PHQ8
 from demur.drawing.looks import LOOKS
 from demur.inference.key import Key
-from demur.sampling.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
@@ -29,6 +28,7 @@ from demur.results.load import results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 from pages import HOSTILE, Page, spellings
 from runs import failure, participant
 

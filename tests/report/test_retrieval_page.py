@@ -10,13 +10,13 @@ from commands import demur
 from demur import load
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
-from demur.sampling.resample import Plan
 from demur.quantities import Measure
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.headings import cell
 from demur.report.text import three
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 from demur.simulate.queries import simulated_queries
 from kinds import retrieval
 from pages import Page

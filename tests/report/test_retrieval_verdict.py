@@ -4,11 +4,11 @@ import pytest
 
 from demur.facts.ranking_columns import rankings_of
 from demur.inference.key import Key
-from demur.sampling.resample import Plan
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.overview import verdict
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.sampling.resample import Plan
 from pages import Page
 from retrievals import with_rows
 

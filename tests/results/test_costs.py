@@ -9,11 +9,11 @@ import pytest
 from demur import Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
 from demur.audit.loops import number
 from demur.audit.own import audited_runs
-from demur.sampling.draws import folds
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
 from demur.report.names import systems_of
 from demur.report.selective.costs import HEADINGS, cost_table
+from demur.sampling.draws import folds
 
 PRICES = ("0.1", "1/3", "0.5")
 PLAN = Plan(200, seed=7)

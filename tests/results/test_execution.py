@@ -8,8 +8,8 @@ from make_golden import GOLDEN, selective
 from artifacts import golden
 from commands import demur
 from demur import Plan, Settings, UserError, evaluate, load, read_run, report_html
-from demur.inference.engines import engine_name
 from demur.results.load import results_of
+from demur.sampling.engine import engine_name
 from golden_runs import RUN, WHEN
 
 EXECUTION = re.compile(r'  "execution": \{.*?\},\n', re.DOTALL)

@@ -14,7 +14,6 @@ from demur import UserError
 from demur.audit.loops.draws import drawn
 from demur.confidences.grading import grade
 from demur.facts.groups import REST
-from demur.sampling.draws import drawn_within
 from demur.inference.key import Group, Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.student import t_quantile
@@ -22,6 +21,7 @@ from demur.inference.views import CurveView, GroupView
 from demur.quantities import Measure
 from demur.read import TableOptions, read_table
 from demur.results.groups import GroupSettings
+from demur.sampling.draws import drawn_within
 from grouped import T1, evaluated, random_table
 
 

@@ -15,12 +15,12 @@ from demur.audit.own import audited_runs
 from demur.audit.recipes import run_recipes, strata_of_runs
 from demur.facts.groups import GroupColumn, grouping_of
 from demur.inference.key import Group, Key
-from demur.sampling.resample import Plan
 from demur.results import json_table
 from demur.results.groups import GroupSettings
 from demur.results.load import results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 from grouped import LABELS, T1, evaluated, items_of, random_table, values
 
 

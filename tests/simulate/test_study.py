@@ -10,13 +10,13 @@ from demur.inference.bands import BandColumns, BandEnds
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus, Pattern
-from demur.sampling.resample import Plan
 from demur.inference.rows import contrasts_with
 from demur.inference.uncertainty import SIDE_ONLY, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.curves import curve_rows
+from demur.sampling.resample import Plan
 from demur.simulate import study
 from demur.simulate.coverage_chart import coverage_chart
 from demur.simulate.designs import DESIGNS, LEFT, Design, phq8

@@ -232,11 +232,12 @@ def _cost_area(s: Sample, k: Floats, L: Floats) -> Number:
 
     An edge of w units with the summed loss r saves a·w − r at every price a above its switch r/w.
     """
-    saved = []
+    saved, largest = [], s.constant(s.table.largest)
     for count, loss in zip(k.T, L.T, strict=True):
         held = np.flatnonzero(np.diff(count, prepend=0) > 0)
         kept = held[lower_hull_of_sums(count[held].astype(np.int64), loss[held])]
-        width, rise = np.diff(count[kept], prepend=0) * s.table.largest, np.diff(loss[kept], prepend=0)
-        start = np.clip(rise / width, 0, 1)
-        saved.append(np.sum(width * (1 - start**2) / 2 - rise * (1 - start)))
-    return s.constant(0.5) - s.stepwise(np.array(saved)) / (s.units * s.constant(s.table.largest))
+        width, rise = (s.exactly(np.diff(sums[kept], prepend=0)) for sums in (count, loss))
+        with np.errstate(invalid="ignore"):  # where the largest loss is not known
+            start = np.clip(rise / (width * largest.value), 0, 1)
+        saved.append(np.sum(width * largest.value * (1 - start**2) / 2 - rise * (1 - start)))
+    return s.constant(0.5) - Number(np.array(saved), None) / (s.units * largest)

@@ -169,7 +169,7 @@ def quantity(
 
         @wraps(function)
         def compute(sample: Any, *values: Any) -> Any:
-            if isinstance(sample, Curve):
+            if of in ("curve", "costs") and isinstance(sample, Curve):
                 return float(function(sample.sample, *values).value[0])
             value = function(sample, *values)
             return float(value) if isinstance(value, Fraction) else value

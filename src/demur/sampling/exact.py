@@ -84,13 +84,9 @@ class ExactSample(Sample):
             within[point] = Fraction(self.curve.sums[1][point, 0]) <= limit * int(self.curve.sums[0][point, 0])
         return within
 
-    def constant(self, value: Fraction | float) -> Number:
-        """A constant as a fraction."""
-        return _exact(value)
-
-    def stepwise(self, value: Floats) -> Number:
-        """A number that moves in steps, as a fraction."""
-        return Number(_exact(value[0]).value, None)
+    def exactly(self, values: Any) -> Any:
+        """Numbers as fractions."""
+        return np.array([value if math.isnan(value) else Fraction(value) for value in np.ravel(values).tolist()], object)
 
     def centred(self, moving: Number) -> Number:
         """The number itself, which has no influences."""
@@ -158,7 +154,7 @@ class ExactLine(Line):
 
 
 def _exact(value: Fraction | float) -> Number:
-    return Number(np.array([value if math.isnan(value) else Fraction(value)], dtype=object))
+    return Number(np.array([Fraction(value)], dtype=object))
 
 
 def _selective_area(points: Points) -> Fraction:

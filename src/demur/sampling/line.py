@@ -18,6 +18,8 @@ from demur.types import Floats, Indices
 if TYPE_CHECKING:
     from demur.sampling.weights import Weights
 
+_HALF = 0.5  # a divisor where there is nothing to divide: counts are 0, or about 1 and more
+
 
 class Cut(NamedTuple):
     """Where an area ends in each replicate, and what the two points around the end count.
@@ -92,13 +94,13 @@ class Line:
 
     def _area_upto(self, end: Number, *, selective: bool) -> Number:
         stop = np.minimum(end.value, self.ends[0])
-        index = self.reach(np.floor(stop) + 1)
+        index = self.reach(np.nextafter(stop, np.inf))
         k0, k1, L0, L1 = self.points(index - 1, index)
-        passed, width = stop - k0, np.maximum(k1 - k0, 1)
+        passed, width = stop - k0, np.maximum(k1 - k0, _HALF)
         share, begun = passed / width, k0 > 0
         half = passed * share / 2
         if selective:
-            over0, over1 = np.maximum(k0, 1), np.maximum(k1, 1)
+            over0, over1 = np.maximum(k0, _HALF), np.maximum(k1, _HALF)
             y1 = L1 / over1
             y0 = np.where(begun, L0 / over0, y1)
             right = np.where(begun, half, passed) / over1
@@ -169,14 +171,14 @@ class Line:
     def _risks(self) -> tuple[Floats, Floats]:
         """The risk at each point, 0 before the first answer, and running sums of risk × width."""
         k, L = self.sums
-        risk = L / np.maximum(k, 1)
+        risk = L / np.maximum(k, _HALF)
         return risk, running_sum(self._widths * risk)
 
     @cached_property
     def _risk_weights(self) -> tuple[Floats, Floats]:
         """Running sums of width / k, which is what a loss counts at a point, and of that times the risk."""
         k, risk = self.sums[0], self._risks[0]
-        weight = self._widths / np.maximum(k, 1)
+        weight = self._widths / np.maximum(k, _HALF)
         return running_sum(weight.copy()), running_sum(weight * risk)
 
     def _upto(self, cut: Cut, running: Floats, values: Floats | None) -> Floats:
@@ -237,9 +239,9 @@ class Line:
 
     def interpolated(self, end: Floats) -> tuple[Floats, Callable[[], Floats]]:
         """The loss of the first `end` units if a plateau may be accepted in part, and the share of each step accepted."""
-        index = self.reach(np.floor(end) + 1)
+        index = self.reach(np.nextafter(end, np.inf))
         k0, k1, L0, L1 = self.points(index - 1, index)
-        share = (end - k0) / np.maximum(k1 - k0, 1)
+        share = (end - k0) / np.maximum(k1 - k0, _HALF)
 
         def shares() -> Floats:
             step = np.arange(len(self.steps) + 1)[:, None]

@@ -127,8 +127,9 @@ def number(value: Number | Floats | float) -> Number:
 
 def least(*numbers: Number) -> Number:
     """The smallest of some numbers; where several are, its derivative is the mean of theirs."""
-    value = np.minimum.reduce([each.value for each in numbers])
+    with np.errstate(invalid="ignore"):  # of nan, in arrays of fractions
+        value = reduce(np.minimum, (each.value for each in numbers))
     flags = [each.value == value for each in numbers]
-    ties = np.add.reduce(flags, dtype=np.float64)
+    ties = np.maximum(np.add.reduce(flags, dtype=np.float64), 1)  # nan equals nothing
     moved = (each.moving * (flag / ties) for each, flag in zip(numbers, flags, strict=True))
     return Number(value, reduce(Number.__add__, moved).slope)

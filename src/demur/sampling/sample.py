@@ -13,7 +13,7 @@ import numpy as np
 
 from demur.sampling.coverage import Coverage
 from demur.sampling.line import Line
-from demur.sampling.numbers import Number, Term, least, number
+from demur.sampling.numbers import Number, Term, least
 from demur.sampling.table import Table
 from demur.sampling.weights import Weights
 from demur.types import Flags, Floats, Indices, Integers
@@ -126,13 +126,17 @@ class Sample:
         k, L = self.curve.sums
         return np.asarray(L / (np.maximum(k, 1) * self.table.divisor) <= float(limit))
 
+    def exactly(self, values: Any) -> Any:
+        """Numbers as this sample computes with them: as doubles, or, of the data in fractions, as fractions."""
+        return np.asarray(values, np.float64)
+
     def constant(self, value: Fraction | float) -> Number:
-        """A constant: a double, or a fraction of the data in fractions."""
-        return number(float(value))
+        """A constant, as this sample computes with it."""
+        return Number(self.exactly(value))
 
     def stepwise(self, value: Floats) -> Number:
         """A number that moves in steps, so that it has no derivative."""
-        return Number(value, None)
+        return Number(self.exactly(value), None)
 
     def centred(self, moving: Number) -> Number:
         """A number whose influences are made to add up to 0, as the number of clusters is the same in all replicates."""

@@ -1,10 +1,12 @@
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from demur.audit.loops.selective import Point, hull
-from demur.quantities.exact import Fraction, lower_hull, sum_of_quotients
+from demur.sampling.exact import sum_of_quotients
+from demur.sampling.hull import lower_hull
 
 
 def reference_hull(counts, sums):
