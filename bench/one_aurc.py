@@ -10,12 +10,13 @@ import numpy as np
 from replicates import JOBS, fourteen_numbers, graded_of, whole_job
 from timing import Ratio, by_turns, installed
 
-from demur import Curve, Graded, Plan, Table, bootstrap
+from demur import Curve, Graded, Measure, Plan, Table, bootstrap
 from demur.sampling.draws import drawn_clusters
 
 SIZES = {328: 10_000, 10_000: 2_000}  # units that are their own cluster, and replicates
 LOOP, VECTORISED = "≥ 80", "≥ 25"
 BATCH = 100
+AURC = Measure.of("aurc")
 
 
 def aurc_of_clusters(graded: Graded, width: int) -> Callable[..., np.ndarray]:

@@ -1,4 +1,4 @@
-"""Derivatives of numbers by the weights of clusters: central differences of themselves and of plain loops, the jackknife."""
+"""Derivatives of numbers by the weights of clusters, against central differences and the jackknife."""
 
 import math
 from dataclasses import replace

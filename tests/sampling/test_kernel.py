@@ -1,4 +1,4 @@
-"""The kernel gives what numpy gives to 1e-12, and the same bits by every instruction set, in any block, on any threads."""
+"""The kernel gives what numpy gives to rounding, and the same bits by every instruction set, in blocks, on threads."""
 
 import json
 
@@ -95,7 +95,8 @@ def test_an_interrupt_stops_between_blocks(threads):
 
 def test_blocks_of_replicates_can_be_computed_anywhere():
     systems, strata = random_systems(8)
-    plan, ask = Plan(50, seed=8, strata=strata), Ask(CurveView.of(systems[0]), lambda sample: {"": Measure.of("aurc")(sample)})
+    plan, aurc = Plan(50, seed=8, strata=strata), Measure.of("aurc")
+    ask = Ask(CurveView.of(systems[0]), lambda sample: {"": aurc(sample)})
     for name in ("numpy", *SETS):
         with engine(name):
             whole = resampled([ask], plan)[0][""]

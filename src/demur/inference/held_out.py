@@ -21,7 +21,7 @@ FOLDS = 10
 
 
 def cheapest_without(view: CurveView, price: Fraction, fold: Integers) -> Integers:
-    """For each cluster the number of points up to which accepting answers costs least in the other folds, 0 for none."""
+    """For each cluster the number of points up to which accepting costs least in the other folds, 0 for none."""
     table, number = view.table, int(fold.max()) + 1
     others = (fold[:, None] != np.arange(number)).astype(np.float64)
     sums = (each[1:].T for each in table.plateaus.running_sums(others, whole=table.whole))

@@ -31,10 +31,10 @@ class Row:
 
     `rule` chooses the interval of the number and `contrast_rule` that of its differences, both from `counted`.
     `entries` are the contents of the clusters. `influence` is the influence of each cluster on the number in the data;
-    one whose `number` is `sloped` has it in replicates too, and a mean has the `sums` and counts of the clusters
-    instead. A `ratio` of sums has its own evidence. `held` are the clusters that hold any of its units, None if all do. A row that is not `resampled` has
-    no interval, and a `side` is drawn only for a difference. A row that `must_vary` has no bootstrap interval where
-    all draws are the same.
+    one that is `sloped` has it in replicates too, and a mean has the `sums` and counts of the clusters instead. A
+    `ratio` of sums has its own evidence. `held` are the clusters that hold any of its units, None if all do. A row that
+    is not `resampled` has no interval, and a `side` is drawn only for a difference. A row that `must_vary` has no
+    bootstrap interval where all draws are the same.
     """
 
     key: Key

@@ -187,6 +187,10 @@ class JointView:
         """The data of all members, with influences."""
         return self.joined([member.sample for member in self.members])
 
+    def drawn(self, weights: Weights) -> Any:
+        """The replicates of all members."""
+        return self.joined([member.drawn(weights) for member in self.members])
+
     def joined(self, samples: Sequence[Any]) -> Any:
         """The joint sample from samples of the members."""
         return samples

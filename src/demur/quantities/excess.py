@@ -257,8 +257,8 @@ def aurc_sele(s: Sample) -> Number:
     >>> aurc_sele(risk_coverage([2, 1], loss=[0, 1]))
     0.25
     """
-    k, L = s.curve.sums
-    pairs = (np.diff(L, axis=0) * (k[-1] - k[:-1])).sum(axis=0)
+    k, losses = s.curve.sums
+    pairs = (np.diff(losses, axis=0) * (k[-1] - k[:-1])).sum(axis=0)
     return s.stepwise(pairs) / (s.units * s.stepwise(np.maximum(k[-1], 1)) * s.table.divisor)
 
 

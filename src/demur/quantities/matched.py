@@ -61,4 +61,4 @@ def _slope(s: Sample, position: Floats) -> Floats:
     """
     low, high = (np.clip(position + side * np.sqrt(s.sizes), 0, s.curve.ends[0]) for side in (-1, 1))
     (below, _), (above, _) = s.curve.interpolated(low), s.curve.interpolated(high)
-    return np.divide(above - below, high - low, out=np.zeros_like(low), where=high > low)
+    return np.asarray(np.divide(above - below, high - low, out=np.zeros_like(low), where=high > low))

@@ -59,9 +59,10 @@ def cost(s: Sample, price: Fraction) -> Number:
     >>> cost(Curve.of(grade_units([9, 8, 7, 6, 5], **answers)), Fraction(1, 10))
     0.06
     """
-    k, L = s.curve.sums
-    cheapest = np.argmin(L - k * (float(price) * s.table.largest), axis=0)
-    return _paid(s, *map(s.stepwise, s.curve.points(cheapest)), price)
+    k, losses = s.curve.sums
+    cheapest = np.argmin(losses - k * (float(price) * s.table.largest), axis=0)
+    count, loss = map(s.stepwise, s.curve.points(cheapest))
+    return _paid(s, count, loss, price)
 
 
 @_cost("saving@A", title="saving@A", better="higher")
@@ -119,7 +120,7 @@ def cost_at_threshold(s: Sample, price: Fraction) -> Number:
     0.06
     """
     known = s.table.largest_loss is not None
-    points = cheapest_point(*s.table.points, price, s.table.largest) if known else 0
+    points = cheapest_point(s.table.points.count, s.table.points.loss_sum, price, s.table.largest) if known else 0
     return _paid(s, *s.accepted(points), price)
 
 
@@ -156,8 +157,8 @@ def cost_area_random(s: Sample) -> Number:
     >>> cost_area_random(Curve.of(grade_units([9, 8], truth=[1, 1], prediction=[1, 0], loss="zero_one")))
     0.375
     """
-    k, L = s.curve.sums
-    return _cost_area(s, k[[0, -1]], L[[0, -1]])
+    k, losses = s.curve.sums
+    return _cost_area(s, k[[0, -1]], losses[[0, -1]])
 
 
 @_area("cost_area_optimal", title="cost area, oracle order")
@@ -227,13 +228,13 @@ def _paid(s: Sample, count: Number, loss: Number, price: Fraction) -> Number:
     return (loss / s.constant(s.table.largest) + (s.units - count) * s.constant(price)) / s.units
 
 
-def _cost_area(s: Sample, k: Floats, L: Floats) -> Number:
+def _cost_area(s: Sample, k: Floats, losses: Floats) -> Number:
     """The cost area of some points: ½, that of declining everything, minus what each edge of their hull saves.
 
     An edge of w units with the summed loss r saves a·w − r at every price a above its switch r/w.
     """
     saved, largest = [], s.constant(s.table.largest)
-    for count, loss in zip(k.T, L.T, strict=True):
+    for count, loss in zip(k.T, losses.T, strict=True):
         held = np.flatnonzero(np.diff(count, prepend=0) > 0)
         kept = held[lower_hull_of_sums(count[held].astype(np.int64), loss[held])]
         width, rise = (s.exactly(np.diff(sums[kept], prepend=0)) for sums in (count, loss))

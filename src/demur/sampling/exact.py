@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -86,7 +86,9 @@ class ExactSample(Sample):
 
     def exactly(self, values: Any) -> Any:
         """Numbers as fractions."""
-        return np.array([value if math.isnan(value) else Fraction(value) for value in np.ravel(values).tolist()], object)
+        return np.array(
+            [value if math.isnan(value) else Fraction(value) for value in np.ravel(values).tolist()], object
+        )
 
     def centred(self, moving: Number) -> Number:
         """The number itself, which has no influences."""
@@ -97,7 +99,7 @@ class ExactSample(Sample):
 class ExactLine(Line):
     """Points whose areas are fractions, in units × loss numerators."""
 
-    data: Points = Points(np.zeros(0, np.int64), np.zeros(0))
+    data: Points = field(kw_only=True)
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Harmonic numbers and the trigamma function of whole numbers, to the last bits and whatever the length of the table."""
+"""Harmonic numbers and the trigamma function of whole numbers, each by itself and to its last bits."""
 
 from functools import lru_cache
 

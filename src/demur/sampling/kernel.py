@@ -263,7 +263,7 @@ class KernelLine(Line):
         return index[..., : self.weights.replicates]
 
     def _cut(self, cut: Cut, *, selective: bool) -> Any:
-        arrays = self.weights.padded(np.stack(cut))
+        arrays = self.weights.padded([cut.index, cut.end, cut.height, cut.left, cut.right, cut.by_count])
         arrays[0, self.weights.replicates :] = len(self.steps) + 1
         described = _Cut(*(row.ctypes.data for row in arrays), selective)
         described.arrays = arrays

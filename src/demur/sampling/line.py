@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from demur.types import Floats, Indices
 if TYPE_CHECKING:
     from demur.sampling.weights import Weights
 
+Value = TypeVar("Value")
 _HALF = 0.5  # a divisor where there is nothing to divide: counts are 0, or about 1 and more
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
     """Where an area ends in each replicate, and what the two points around the end count.
 
     It ends at so many units (`end`), before point `index`, at a `height`. The height of the point on the left counts
@@ -51,11 +53,12 @@ class Line:
         """Answers and losses up to each step (rows) in each replicate (columns)."""
         return self.steps.running_sums(self.weights.columns, whole=self.whole)
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Something that several quantities need, computed once."""
         if key not in self._known:
             self._known[key] = compute()
-        return self._known[key]
+        value: Value = self._known[key]
+        return value
 
     def reach(self, need: Floats) -> Indices:
         """The first point with at least `need` answers, from 1; J + 1 where there is none. By bisection."""
@@ -95,19 +98,19 @@ class Line:
     def _area_upto(self, end: Number, *, selective: bool) -> Number:
         stop = np.minimum(end.value, self.ends[0])
         index = self.reach(np.nextafter(stop, np.inf))
-        k0, k1, L0, L1 = self.points(index - 1, index)
+        k0, k1, loss0, loss1 = self.points(index - 1, index)
         passed, width = stop - k0, np.maximum(k1 - k0, _HALF)
         share, begun = passed / width, k0 > 0
         half = passed * share / 2
         if selective:
             over0, over1 = np.maximum(k0, _HALF), np.maximum(k1, _HALF)
-            y1 = L1 / over1
-            y0 = np.where(begun, L0 / over0, y1)
+            y1 = loss1 / over1
+            y0 = np.where(begun, loss0 / over0, y1)
             right = np.where(begun, half, passed) / over1
             left = np.where(begun, passed - half - (k1 - k0) / 2, 0.0) / over0
             by_count = -half * (y1 - y0) / width - right * y1
         else:
-            y0, y1, right, left = L0, L1, half, passed - half - (k1 - k0) / 2
+            y0, y1, right, left = loss0, loss1, half, passed - half - (k1 - k0) / 2
             by_count = -half * (y1 - y0) / width
         cut = Cut(index, stop, y0 + share * (y1 - y0), left, right, by_count)
         value, term = self._area(cut, selective=selective)
@@ -122,29 +125,29 @@ class Line:
         return self._selective(cut) if selective else self._generalized(cut)
 
     def _generalized(self, cut: Cut) -> tuple[Floats, Term]:
-        (k, L), areas = self.sums, self._trapezoids
+        (k, losses), areas = self.sums, self._trapezoids
 
         def influence() -> Floats:
-            by_count, by_loss = _pairs(L), _pairs(k)
+            by_count, by_loss = _pairs(losses), _pairs(k)
             by_count *= 0.5
             by_count -= cut.height
             by_loss *= -0.5
             by_loss += cut.end
             return self._by_cluster(cut, by_count, by_loss)
 
-        return self._upto(cut, areas, L), Term(influence)
+        return self._upto(cut, areas, losses), Term(influence)
 
     @cached_property
     def _trapezoids(self) -> Floats:
         """Running sums of L × half the width around each point."""
-        k, L = self.sums
+        k, losses = self.sums
         areas = _around(k)
-        areas *= L
+        areas *= losses
         areas *= 0.5
         return running_sum(areas)
 
     def _selective(self, cut: Cut) -> tuple[Floats, Term]:
-        (_, L), (risk, areas) = self.sums, self._risks
+        (_, losses), (risk, areas) = self.sums, self._risks
 
         def influence() -> Floats:
             q, qr = self._risk_weights
@@ -156,7 +159,7 @@ class Line:
             np.subtract(self._upto(cut, q, None), q[:-1], out=by_loss[1:])
             return self._by_cluster(cut, by_count, by_loss)
 
-        return self._upto(cut, areas, L), Term(influence)
+        return self._upto(cut, areas, losses), Term(influence)
 
     @cached_property
     def _widths(self) -> Floats:
@@ -170,8 +173,8 @@ class Line:
     @cached_property
     def _risks(self) -> tuple[Floats, Floats]:
         """The risk at each point, 0 before the first answer, and running sums of risk × width."""
-        k, L = self.sums
-        risk = L / np.maximum(k, _HALF)
+        k, losses = self.sums
+        risk = losses / np.maximum(k, _HALF)
         return risk, running_sum(self._widths * risk)
 
     @cached_property
@@ -204,10 +207,10 @@ class Line:
         return self.once("by unit", lambda: self._area_by_unit(loss))
 
     def _area_by_unit(self, loss: Floats) -> Number:
-        (k, L), level = self.sums, np.append(0.0, loss)[:, None]
+        (k, losses), level = self.sums, np.append(0.0, loss)[:, None]
         answered, lost = self.ends
         harmonic, trigamma = (table[k.astype(np.intp)] for table in harmonic_tables(float(answered.max(initial=0))))
-        rise, below = _rises(k, harmonic), L[:-1] - level[1:] * k[:-1]
+        rise, below = _rises(k, harmonic), losses[:-1] - level[1:] * k[:-1]
         # The derivative of H(k) is trigamma(k + 1). What is added at a step counts at all later ones.
         later = np.zeros_like(k)
         later[1:] = level[1:] + below * trigamma[1:]
@@ -221,33 +224,33 @@ class Line:
 
     def rank_sum(self) -> Floats:
         """Σ of the mean loss of the first n units, n = 1 … K, with the loss of a step spread evenly over its units."""
-        k, L = self.sums
+        k, losses = self.sums
         harmonic = harmonic_tables(float(self.ends[0].max(initial=0)))[0][k.astype(np.intp)]
-        added, width = np.diff(L, axis=0), np.diff(k, axis=0)
+        added, width = np.diff(losses, axis=0), np.diff(k, axis=0)
         mean = np.divide(added, width, out=np.zeros_like(added), where=width > 0)
-        return _rank_sum(added, L[:-1] - mean * k[:-1], _rises(k, harmonic))
+        return _rank_sum(added, losses[:-1] - mean * k[:-1], _rises(k, harmonic))
 
     def hull_area(self) -> Floats:
         """The area under the mean loss over the vertices of its lower convex hull. Slow: one replicate at a time."""
         areas = []
-        for k, L in zip(*(sums.T for sums in self.sums), strict=True):
+        for k, losses in zip(*(sums.T for sums in self.sums), strict=True):
             held = np.flatnonzero(np.diff(k, prepend=0) > 0)
-            kept = held[lower_hull(k[held].astype(np.int64), L[held])]
-            risk = L[kept] / k[kept]
+            kept = held[lower_hull(k[held].astype(np.int64), losses[held])]
+            risk = losses[kept] / k[kept]
             areas.append(np.sum((risk + np.append(risk[:1], risk[:-1])) * np.diff(k[kept], prepend=0)) / 2)
         return np.array(areas)
 
     def interpolated(self, end: Floats) -> tuple[Floats, Callable[[], Floats]]:
-        """The loss of the first `end` units if a plateau may be accepted in part, and the share of each step accepted."""
+        """The loss of the first `end` units, with a plateau accepted in part, and the share of each step accepted."""
         index = self.reach(np.nextafter(end, np.inf))
-        k0, k1, L0, L1 = self.points(index - 1, index)
+        k0, k1, loss0, loss1 = self.points(index - 1, index)
         share = (end - k0) / np.maximum(k1 - k0, _HALF)
 
         def shares() -> Floats:
             step = np.arange(len(self.steps) + 1)[:, None]
             return np.where(step < index, 1.0, np.where(step == index, share, 0.0))
 
-        return L0 + share * (L1 - L0), shares
+        return loss0 + share * (loss1 - loss0), shares
 
 
 def _pairs(values: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,8 @@ from demur.sampling.steps import careful_sum, last_of_equal, narrow
 from demur.types import Floats, Indices, Integers
 
 
-class Points(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
     """The number of units accepted at each point of a curve, and their summed loss numerators: integers if they can be.
 
     A loss numerator is a loss times the divisor of its table.
@@ -22,6 +25,9 @@ class Points(NamedTuple):
 
     count: Integers
     loss_sum: NDArray[Any]
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        yield from (self.count, self.loss_sum)
 
 
 class Plateaus(NamedTuple):

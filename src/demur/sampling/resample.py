@@ -153,9 +153,7 @@ def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     return _in_blocks(asks, all_but, clusters, replace(plan, progress=None))
 
 
-def _in_blocks(
-    asks: Sequence[Ask], weights_of: Callable[[range], Weights], total: int, plan: Plan
-) -> list[Columns]:
+def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[range], Weights], total: int, plan: Plan) -> list[Columns]:
     """The answers of all blocks of samples, concatenated in order."""
     if not asks or not total:
         return [{} for _ in asks]
@@ -193,7 +191,9 @@ def _answers(asks: Sequence[Ask], drawn: Weights) -> list[Columns]:
     """The answers to every ask in a block of samples; each view is drawn once, whatever the number of asks."""
     samples: dict[int, Any] = {}
     given = [ask.numbers(_sample(ask.view, drawn, samples)) for ask in asks]
-    errors = [value for each in given if isinstance(each, Mapping) for value in each.values() if type(value) is StdError]
+    errors = [
+        value for each in given if isinstance(each, Mapping) for value in each.values() if type(value) is StdError
+    ]
     squares = drawn.squares([error.number for error in errors])
     known = {id(error): error.of_squares(sums) for error, sums in zip(errors, squares, strict=True)}
     return [_checked(each, known, drawn.replicates) for each in given]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from demur.sampling.table import Table
 from demur.sampling.weights import Weights
 from demur.types import Flags, Floats, Indices, Integers
 
+Value = TypeVar("Value")
 _WHOLE, _EXACT = 2**62, 2**53
 
 
@@ -75,11 +76,12 @@ class Sample:
         count, loss = map(summed, values, self.table.plateaus.upto(points))
         return count, loss
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Something that several quantities need, computed once."""
         if key not in self._known:
             self._known[key] = compute()
-        return self._known[key]
+        value: Value = self._known[key]
+        return value
 
     def position(self, coverage: Coverage) -> Number:
         """A coverage as a number of units."""
@@ -90,14 +92,12 @@ class Sample:
         """Where an area ends: at a coverage, or at all answers where these are fewer; or at so many units."""
         if isinstance(coverage, Number):
             return coverage
-        end: Number = self.once(coverage, lambda: least(self.position(coverage), self.answered))
-        return end
+        return self.once(coverage, lambda: least(self.position(coverage), self.answered))
 
     def point_at(self, coverage: Coverage) -> Indices:
         """The first operating point that reaches a coverage, from 0; the number of points where none does."""
         need = partial(_units_needed, coverage)
-        index: Indices = self.once((coverage, "point"), lambda: self.curve.reach(self.per_size(need)) - 1)
-        return index
+        return self.once((coverage, "point"), lambda: self.curve.reach(self.per_size(need)) - 1)
 
     def reaches(self, coverage: Coverage) -> Flags:
         """Whether any operating point reaches a coverage."""
@@ -123,8 +123,8 @@ class Sample:
 
     def within(self, limit: Fraction) -> Flags:
         """Whether the mean loss of each point (a row), as a double, is at most a limit."""
-        k, L = self.curve.sums
-        return np.asarray(L / (np.maximum(k, 1) * self.table.divisor) <= float(limit))
+        k, losses = self.curve.sums
+        return np.asarray(losses / (np.maximum(k, 1) * self.table.divisor) <= float(limit))
 
     def exactly(self, values: Any) -> Any:
         """Numbers as this sample computes with them: as doubles, or, of the data in fractions, as fractions."""
@@ -139,7 +139,7 @@ class Sample:
         return Number(self.exactly(value), None)
 
     def centred(self, moving: Number) -> Number:
-        """A number whose influences are made to add up to 0, as the number of clusters is the same in all replicates."""
+        """A number whose influences are made to add up to 0: replicates have the same number of clusters."""
         assert moving.slope is not None  # noqa: S101
         total = sum(factor * term.total for term, factor in moving.slope.items() if term.total is not None)
         held = (self.table.cluster_units > 0).astype(np.float64)

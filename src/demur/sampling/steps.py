@@ -58,7 +58,7 @@ def careful_sum(values: NDArray[Any]) -> NDArray[Any]:
 def sum_of_rows(values: Floats) -> Floats:
     """Sums down the rows, which are added one after another whatever the number of columns."""
     # numpy adds up a single column pairwise, but several columns row by row.
-    return values.sum(axis=0) if values.shape[1] > 1 else np.cumsum(values, axis=0)[-1:].sum(axis=0)
+    return np.asarray((values if values.shape[1] > 1 else np.cumsum(values, axis=0)[-1:]).sum(axis=0))
 
 
 def last_of_equal(values: NDArray[Any]) -> Flags:

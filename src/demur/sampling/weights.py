@@ -47,7 +47,7 @@ class Weights:
     @property
     def replicates(self) -> int:
         """The number of replicates."""
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     def line(self, steps: Steps, *, whole: bool) -> Line:
         """Running sums along some steps, whose losses may be whole."""

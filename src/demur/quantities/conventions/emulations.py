@@ -274,9 +274,7 @@ EMULATIONS: dict[str, Emulation] = {
                     _ONE_ANSWER,
                 ),
                 "augrc": Definition(
-                    lambda curve: _from_first_point(
-                        curve, augrc(curve), _first_risk(curve) / (2 * curve.units**2)
-                    ),
+                    lambda curve: _from_first_point(curve, augrc(curve), _first_risk(curve) / (2 * curve.units**2)),
                     _ONE_ANSWER,
                 ),
                 "risk@C": Definition(_risk_of_share),
@@ -291,14 +289,14 @@ EMULATIONS: dict[str, Emulation] = {
             "prefix-mean",
             "em of AsymptoticAURC, and rcc-auc of lm-polygraph but for its rescaling",
             _BY_ROW | {"rule": "mean"},
-            {"aurc": Definition(lambda curve: aurc_harmonic(curve))},
+            {"aurc": Definition(aurc_harmonic)},
         ),
         Emulation("ln", "ln of AsymptoticAURC", _BY_ROW | {"rule": "weights.ln"}, {"aurc": Definition(_log_weights)}),
         Emulation(
             "sele",
             "SELE of AsymptoticAURC",
             _BY_ROW | {"rule": "weights.sele"},
-            {"aurc": Definition(lambda curve: aurc_sele(curve))},
+            {"aurc": Definition(aurc_sele)},
         ),
         Emulation(
             "item-by-item",
