@@ -19,8 +19,8 @@ from demur import (
     report_html,
 )
 from demur.files.write import json_text
-from demur.report.tables import FORMS, table_text
 from demur.results.reference import REFERENCES
+from demur.show.tables import FORMS, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

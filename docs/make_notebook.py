@@ -21,7 +21,7 @@ Two made-up systems score the same 41 people on eight items each, and may declin
 with data of your own, go straight to `evaluate`: it takes paths and data frames too.""",
     """\
 from demur import Plan, estimate, evaluate, grade, reliability, risk_coverage
-from demur.report.tables import table_text
+from demur.show.tables import table_text
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 people = make_people(41, seed=0)

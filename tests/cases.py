@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from demur import Curve, Graded
-from demur.audit.loops.selective import Unit
+from reference.selective import Unit
 
 TARGETS = ("0.1", "0.25", "0.3", "0.5", "0.77", "0.9", "1")
 
@@ -31,9 +31,14 @@ def random_units(rng: random.Random, most: int = 40) -> list[Unit]:
 
 def curve_of(units, divisor: int = 3) -> Curve:
     """demur's curve of the same units: losses as integers over `divisor`."""
+    return Curve.of(graded_of(units, divisor))
+
+
+def graded_of(units, divisor: int = 3) -> Graded:
+    """The same units as demur grades them: losses as integers over `divisor`."""
     them = [unit for unit in units if unit.loss is not None]
     losses = np.array([int(unit.loss * divisor) for unit in them], dtype=np.int64)
-    return Curve.of(Graded(len(units), losses, np.array([u.confidence for u in them], dtype=float), divisor))
+    return Graded(len(units), losses, np.array([u.confidence for u in them], dtype=float), divisor)
 
 
 losses = st.one_of(st.none(), st.integers(0, 3).map(Fraction), st.integers(0, 9).map(lambda n: Fraction(n, 3)))

@@ -1,6 +1,6 @@
 """What a reader clicks on a page, and what its table must then say."""
 
-from demur.report.text import threshold_at
+from demur.show.text import threshold_at
 
 
 def choose(page, radio):

@@ -85,7 +85,7 @@ def one():
 @pytest.fixture(scope="session")
 def paired_page(paired):
     """The page of the golden results of two runs."""
-    from demur.report.html import report_html
+    from demur.show.html import report_html
     from pages import Page
 
     return Page(report_html(paired))

@@ -63,7 +63,6 @@ from demur.read import read_table as read_table
 from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
-from demur.report.html import report_html as report_html
 from demur.results.beside import Beside as Beside
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
@@ -97,5 +96,6 @@ from demur.selective_prediction import compute_eaurc as compute_eaurc
 from demur.selective_prediction import compute_risk_at_coverage as compute_risk_at_coverage
 from demur.selective_prediction import compute_risk_coverage_curve as compute_risk_coverage_curve
 from demur.selective_prediction import paired_bootstrap_delta_by_participant as paired_bootstrap_delta_by_participant
+from demur.show.html import report_html as report_html
 
 __version__: str

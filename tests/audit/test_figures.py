@@ -4,9 +4,9 @@ import pytest
 
 from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Explanation, Printed, finding, flattened
-from demur.audit.loops import LOOPS, family
-from demur.audit.reported.conventions import CALIBRATION, SELECTIVE, is_of_queries
-from demur.audit.reported.names import quantity_named, split_affixes
+from demur.audit.reported.conventions import is_of_queries
+from demur.audit.reported.names import SCORES, SELECTIVE, quantity_named, split_affixes
+from demur.audit.retrieval_figures import FIGURES
 from demur.files.strict_json import loads
 
 
@@ -99,13 +99,13 @@ def test_what_has_no_definition_here_is_not_guessed(name):
 def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings():
     # Counts are known by older names, nobody reports a threshold in a name, and costs need a largest loss, which
     # reports of others do not tell.
-    reported = [name for name in LOOPS if family(name) not in ("units", "costs") and "@threshold" not in name]
+    reported = [name for name in {*FIGURES, *SELECTIVE, *SCORES} if "@threshold" not in name]
     for name in (name for name in reported if name != "clusters"):
         quantity = quantity_named(
             name.replace("=F", "=0.05").replace("=R", "=0.1").replace("@C", "@0.3").replace("@K", "@10")
         )
         assert quantity.name == name
-        assert is_of_queries(name) or name in SELECTIVE | CALIBRATION
+        assert is_of_queries(name) or name in SELECTIVE | SCORES
 
 
 @pytest.mark.parametrize(

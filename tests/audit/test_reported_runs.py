@@ -198,12 +198,13 @@ class TestNotRecognised:
                 "few_shot.sharpness": "no known figure is called sharpness",
                 "few_shot.recall@10": "recall@10 is a figure of rankings: give a per-query table as --data",
                 "few_shot.entropy.aurc": f"no run and no confidence of the data is called entropy (runs: {runs})",
-                "few_shot.calibrated.aurc": "needs --calibration",
+                "few_shot.calibrated.aurc": "calibrated: needs a calibration "
+                "(demur calibrate fits one, --calibration gives it)",
                 "few_shot.macro.aurc": "a run is not averaged over folds, criteria or queries",
                 "few_shot.mae_grid": "it does not say at which coverage",
                 "few_shot.cmax": "not a number",
                 "mistyped.few_shot.aurc": f"no run and no confidence of the data is called mistyped (runs: {runs})",
-                "zero_shot.aurc": "no loss is called mse: there are abs_norm, abs, zero_one",
+                "zero_shot.aurc": "no loss is called mse: there are abs, abs_norm, zero_one",
             }.items()
         }
 

@@ -1,19 +1,21 @@
 """Figures of other tools, held against the run they are of: each is named, also one that only some sort gives."""
 
 import json
+import random
 from fractions import Fraction as F
 
 import pytest
 
+from cases import graded_of, random_units
 from commands import ROOT, demur
 from conventions import FD_SHIFTS_ABSTENTIONS, LM_POLYGRAPH, SORTED, TABLES, TORCH_PLOT, rows_of
 from demur import Key, evaluate, read_run
-from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, number
-from demur.audit.loops.selective import Unit
 from demur.audit.reported.names import ReportedQuantity
-from demur.audit.reported.tools import KNOWN, number_of_tool
+from demur.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
+from reference.conventions import ALSO_REPORTED, TOOLS, number, with_abstentions
+from reference.selective import Unit
 from runs import written
 
 RUN = ROOT / "tests" / "golden" / "run.json"
@@ -41,8 +43,24 @@ def test_what_is_known_to_an_audit_alone():
     zero, worst = (name for name in KNOWN if name not in {**TOOLS, **ALSO_REPORTED})
     for (table, loss), values in FD_SHIFTS_ABSTENTIONS.items():
         for name, value in values.items():
-            found = number_of_tool(worst if loss else zero, ReportedQuantity(name), units(table))
-            assert found == pytest.approx(float(value), abs=1e-9)
+            found = figure_of_tool(worst if loss else zero, ReportedQuantity(name), graded_of(units(table)))
+            assert found.value == pytest.approx(float(value), abs=1e-9)
+
+
+def test_every_figure_of_a_tool_is_that_of_the_plain_loops():
+    rng, zero_worst = random.Random(8), dict(zip(ALSO_KNOWN, (min, max)))
+    for _ in range(60):
+        rows = random_units(rng)
+        answered = [row.loss for row in rows if row.loss is not None]
+        for tool, known in KNOWN.items():
+            taken, plain = rows, (TOOLS | ALSO_REPORTED).get(tool, TOOLS["fd-shifts"])
+            if tool not in TOOLS | ALSO_REPORTED:
+                taken = with_abstentions(rows, zero_worst[tool](0, max(answered, default=F(0))))
+            for name in known.numbers:
+                quantity = ReportedQuantity(name, F("0.3") if "@" in name else F(0))
+                found = figure_of_tool(tool, quantity, graded_of(rows))
+                expected = number(plain, name, [quantity.number] if "@" in name else [], taken)
+                assert found.value == (None if expected is None else pytest.approx(float(expected), abs=1e-9)), tool
 
 
 @pytest.fixture(scope="module")

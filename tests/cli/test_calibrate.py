@@ -8,7 +8,7 @@ import pytest
 
 from commands import demur, real_demur, script
 from demur import load, load_calibration, read_run, served
-from demur.report.console import calibration_text, variants_text
+from demur.show.console import calibration_text, variants_text
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
 
@@ -25,17 +25,18 @@ def test_calibrate_prints_the_validation_and_writes_a_file_it_names(folder):
     found = demur(folder, "calibrate", "--input", "train.json", "--method", "platt", "--variant", "verbalized")
     assert (found.returncode, found.stderr) == (0, "")
     lines = found.stdout.splitlines()
-    assert lines[0] == "platt on the variant verbalized, target correctness"
-    assert lines[1].startswith("30 participants, ")
-    assert [line.split("  ")[0] for line in lines[3:7]] == [
+    assert lines[0] == "platt, target correctness"
+    assert lines[1] == "Platt scaling maps verbalized to the chance of being right."
+    assert " answered units of 30 participants; " in lines[2]
+    assert [line.split("  ")[0] for line in lines[5:9]] == [
         "",
         "as given",
         "in sample",
-        "out of 5 folds by participant",
+        "out of 5 folds",
     ]
     assert lines[-1].startswith("wrote data/outputs/calibrator-platt-")
     made = load_calibration(folder / lines[-1].removeprefix("wrote "))
-    assert f"{made.validation.cross_validated.nll:.4f}" in lines[6]
+    assert f"{made.validation.cross_validated.nll:.4f}" in lines[8]
     assert made.tool.command == "demur calibrate --input train.json --method platt --variant verbalized"
     assert made.training.path == "train.json"
 
@@ -163,16 +164,14 @@ def test_what_the_console_says_of_a_calibration(tmp_path):
     written(tmp_path, run(experiment(*people)))
     fit = ("calibrate", "--input", "run.json", "--features", "verbalized_confidence", "--output", "c.json")
     soft = demur(tmp_path, *fit, "--method", "linear", "--folds", "3").stdout.splitlines()
-    assert "nulls filled: verbalized_confidence 16" in soft
-    assert any(line.startswith("out of 3 folds by participant  ") for line in soft)
+    assert "Of verbalized_confidence, 16 nulls were filled with a cautious value." in soft
+    assert any(line.startswith("out of 3 folds  ") for line in soft)
     assert "– nll: the outcomes are not all 0 or 1" in soft
     warned = demur(tmp_path, *fit, "--method", "temperature").stdout
-    assert "warning (at_bound, verbalized_confidence): the best temperature, 10, lies at a bound" in warned
+    assert "warning (at_bound): verbalized_confidence: the best temperature, 10, lies at a bound" in warned
     written(tmp_path, run(experiment(*people[:1])))
     alone = demur(tmp_path, *fit[:-4], "--features", "llm_evidence_count", "--method", "isotonic").stdout
-    assert (
-        "not validated on other participants: only one cluster has answers: there are no others to try it on" in alone
-    )
+    assert "not seen (only one cluster has answers: there are no others to try it on);" in alone
 
 
 def test_no_place_for_the_default_output(folder, tmp_path):
@@ -191,7 +190,7 @@ def test_hostile_names_reach_the_terminal_as_text(tmp_path):
         assert found.returncode == 0
         assert "\x1b" not in found.stdout + found.stderr
     assert "available by name: '\\x1b[31mred\\x07[bold]'." in listed.stdout
-    assert fitted.stdout.startswith("linear on '\\x1b[31mred\\x07[bold]', target loss")
+    assert fitted.stdout.startswith("linear, target loss\nRidge regression maps '\\x1b[31mred\\x07[bold]' to ")
 
 
 def test_a_calibration_file_cannot_forge_lines(folder):

@@ -35,7 +35,7 @@ class TestFlags:
         assert (found.returncode, found.stderr) == (0, "")
         lines = found.stdout.splitlines()
         assert lines[0] == "few_shot: run.json, mode few_shot, run simulated"
-        assert lines[1] == "13 participants: 12 included, 1 failed"
+        assert lines[1] == "12 participants with 96 items (1 more failed and is excluded)"
         assert lines[-1].startswith("wrote data/outputs/metrics-")
         made = load(folder / lines[-1].removeprefix("wrote "))
         assert made.study.inputs[0].path == "run.json"
@@ -142,10 +142,10 @@ class TestFlags:
         assert json.loads((tmp_path / "sim.json").read_text()) == simulated_run(3, seed=1)
         shown = demur(tmp_path, "demo")
         assert (shown.returncode, shown.stderr) == (0, "")
-        assert "Neither those errors nor the full areas may be compared." in shown.stdout
+        assert "neither these nor the full areas may be compared" in shown.stdout
         assert shown.stdout.endswith("Report: data/outputs/demo/report.html\n")
         page = (tmp_path / "data/outputs/demo/report.html").read_text(encoding="utf-8")
-        assert "zero_shot answers 57.6% of the items and few_shot 72.0%" in page
+        assert "zero_shot answers 189 of 328 items (57.6%) and few_shot 236 (72.0%)" in page
 
 
 def person(**signals):

@@ -11,7 +11,7 @@ import pytest
 from commands import demur, real_demur
 from damage import damaged
 from demur import load
-from demur.report.console import evaluation_text
+from demur.show.console import evaluation_text
 from demur.simulate.runs import simulated_run
 from runs import experiment, participant, run, written
 
@@ -50,7 +50,7 @@ def test_hostile_text_shows_up_harmlessly(tmp_path, text):
 @pytest.mark.slow
 def test_markup_reaches_a_terminal_as_text():
     """Printed through rich, with a terminal's width and colours, brackets stay brackets."""
-    code = "from demur.report.console import print_report; print_report('warning [bold]x[/bold] \\\\[y]')"
+    code = "from demur.show.console import print_report; print_report('warning [bold]x[/bold] \\\\[y]')"
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}
     found = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     assert "[bold]x[/bold] \\[y]" in found.stdout

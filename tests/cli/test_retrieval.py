@@ -6,7 +6,7 @@ import pytest
 
 from commands import demur, real_demur
 from demur import Key, load
-from demur.report.retrieval.console import retrieval_text
+from demur.show.retrieval.console import retrieval_text
 
 HEAD = "post_id,criterion_id,gold_ids,retriever_topk,reranked_topk,prob,fold"
 ROWS = [
@@ -39,13 +39,13 @@ def test_the_report_says_what_the_artifact_holds(folder):
     assert found.systems == ("retriever", "reranked")
     assert found.retrieval.settings.k == (1, 10)
     for said in (
-        "6 queries of 3 posts and 2 criteria: 4 with gold, 2 without",
-        "reference ranges: phq8-evidence, from document 002, evidence retrieval",
-        "95 % intervals from 50 resamples of posts, seed 7",
+        "6 queries of 3 posts and 2 criteria: 4 (66.7%) have evidence to find",
+        "Reference ranges: phq8-evidence, from document 002, evidence retrieval",
+        "Resampling: 50 bootstrap resamples of posts, seed 7; in brackets the 95 % interval",
         "over 2 folds, mean ± std (ddof 0)",
         "reranked − retriever, on the same queries",
         "fixed:2",
-        "warning (few_clusters): posts: 3 clusters",
+        "warning (few_clusters): posts: 3 posts",
         "warning (abstained): reranked: 1 queries have an empty list: they count, as 0",
     ):
         assert said in done.stdout
@@ -76,9 +76,9 @@ def test_graded_judgments_are_told_with_their_level(folder):
     arguments = ("retrieval", "--qrels", "qrels", "--run", "run", "--bootstrap-resamples", "0", "--output", "r.json")
     done = demur(folder, *arguments, "--relevance-level", "2")
     assert done.returncode == 0, done.stderr
-    assert "3 queries: 2 with gold, 1 without\n" in done.stdout
-    assert "graded judgments: 1 (1 ids), 2 (1 ids), 3 (1 ids); they are the gains of the nDCG\n" in done.stdout
-    assert "counts ids of grade 2 or more as relevant (relevance level 2)\n" in done.stdout
+    assert "3 queries: 2 (66.7%) have evidence to find\n" in done.stdout
+    assert "Graded judgments: 1 (1 ids), 2 (1 ids), 3 (1 ids); grades are the gains of the nDCG, and" in done.stdout
+    assert "counts ids of grade 2 or more as relevant\n" in done.stdout
     found = load(folder / "r.json")
     assert found.retrieval.settings.relevance_level == 2
     assert found[Key("t", "mrr@1", among="with_gold")].value == 1 / 2  # of two tied documents the greater id is first
@@ -188,5 +188,5 @@ def test_hostile_names_are_shown_and_not_obeyed(folder):
 def test_the_installed_command_runs(folder):
     done = real_demur(folder, "retrieval", "--data", "q.csv", "--bootstrap-resamples", "0", "--output", "r.json")
     assert done.returncode == 0, done.stderr
-    assert "no intervals: 0 resamples" in done.stdout
+    assert "Resampling: nothing was resampled" in done.stdout
     assert load(folder / "r.json").study.bootstrap is None

@@ -4,8 +4,7 @@ import json
 
 import pytest
 from make_golden import FOLDER, files
-
-from same_numbers import assert_same
+from same_numbers import Comparison, leaves
 
 GIVEN = {"run.json", "queries.csv"}
 KEPT = {path.name for path in FOLDER.iterdir() if path.is_file()} - GIVEN
@@ -16,14 +15,22 @@ def anew():
     return dict(files())
 
 
+def without_fractions(text):
+    """A JSON file with its members in order, 0.0 in place of every number that is no integer."""
+    return json.loads(text, parse_float=lambda _: 0.0, object_pairs_hook=list)
+
+
 @pytest.mark.parametrize("name", sorted(KEPT))
 def test_a_golden_file_is_the_same_but_for_the_versions_of_the_tools(anew, name):
     made, kept = anew[name], (FOLDER / name).read_text(encoding="utf-8")
     if not name.endswith(".json"):
         assert made == kept
         return
-    content, expected = json.loads(made), json.loads(kept)
-    assert_same(content | {"tool": None}, expected | {"tool": None})
+    shapes = [[pair for pair in without_fractions(text) if pair[0] != "tool"] for text in (made, kept)]
+    assert shapes[0] == shapes[1]
+    comparison = Comparison()
+    comparison.add(leaves(json.loads(kept)), leaves(json.loads(made)))
+    assert not comparison.different
 
 
 def test_every_kind_of_file_has_a_golden_one(anew):

@@ -56,7 +56,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
     threads, *loaded = run_python(code, without=("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")).split()
     assert (tmp_path / "metrics.json").exists()
     unused = {*HEAVY, "numpy.ma", "demur.confidences.calibrators", "demur.decide.rule", "demur.audit"} - {"typer"}
-    unused |= {"demur.read.guesser", "demur.quantities.conventions.emulations", "demur.report.tables"}
+    unused |= {"demur.read.guesser", "demur.quantities.conventions.emulations", "demur.show.tables"}
     unused |= {"demur.drawing.picture", "demur.drawing.forest", "html"}
     assert not unused & {*loaded}
     assert threads == "1"

@@ -16,7 +16,7 @@ import pytest
 from make_definitions import PAGE, page
 
 from commands import ROOT
-from demur.report.tables import table_text
+from demur.show.tables import table_text
 
 
 def test_the_definitions_page_is_current():

@@ -1,4 +1,4 @@
-"""The scripted endpoint speaks the protocol, answers the same when asked the same, and fails as it is told to."""
+"""The scripted endpoint speaks the protocol, and answers the same when asked the same."""
 
 import http.client
 import json
@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from demur.produce.scripted import main
+from demur.produce.scripted import ScriptedEndpoint, main
 from demur.produce.scripted_answers import Script
-from faults import FAULTS, Fault, FaultyEndpoint
 
 ITEMS = ("Sleep", "Tired")
 LINES = {"300": ["i sleep badly nearly every night", "no energy"], "301": ["i sleep well", "work is fine"]}
@@ -78,7 +77,7 @@ def post(endpoint, body, path="/chat/completions"):
 
 @pytest.fixture(scope="module")
 def endpoint():
-    with FaultyEndpoint(SCRIPT) as running:
+    with ScriptedEndpoint(SCRIPT) as running:
         yield running
 
 
@@ -145,68 +144,6 @@ def test_what_is_longer_than_max_tokens_is_cut(endpoint):
     choice = post(endpoint, asking(SCORE, max_tokens=10))["choices"][0]
     assert choice["finish_reason"] == "length"
     assert len(choice["logprobs"]["content"]) == 10
-
-
-@pytest.mark.parametrize(
-    ("kind", "status"),
-    {"rate_limited": 429, "server_error": 500, "unavailable": 503, "context_overflow": 400, "auth": 401}.items(),
-)
-def test_a_fault_refuses_once_and_is_over(kind, status):
-    with FaultyEndpoint(SCRIPT, [Fault(kind, step="score", seconds=2)]) as endpoint:
-        post(endpoint, asking(EVIDENCE))
-        given, headers, body = call(endpoint, asking(SCORE))
-        assert given == body["error"]["code"] == status
-        assert headers.get("Retry-After") == ("2" if kind == "rate_limited" else None)
-        post(endpoint, asking(SCORE))
-        assert [each.fault for each in endpoint.exchanges] == [None, kind, None]
-
-
-def test_a_fault_may_be_that_of_one_request_or_of_one_participant():
-    faults = [Fault("dropped", request=2), Fault("cut", participant="301", times=None)]
-    with FaultyEndpoint(SCRIPT, faults) as endpoint:
-        post(endpoint, asking(SCORE))
-        with pytest.raises(http.client.RemoteDisconnected):
-            post(endpoint, asking(SCORE))
-        for _ in range(2):
-            with pytest.raises(http.client.IncompleteRead):
-                post(endpoint, asking(SCORE, who="301"))
-
-
-def spoiled(kind, schema=SCORE):
-    with FaultyEndpoint(SCRIPT, [Fault(kind)]) as endpoint:
-        return post(endpoint, asking(schema))["choices"][0]
-
-
-def test_answers_are_spoiled_as_told():
-    assert json.loads(spoiled("score_7")["message"]["content"])["Sleep"]["score"] == 7
-    assert json.loads(spoiled("wrong_types")["message"]["content"])["Sleep"]["score"] == "two"
-    assert [*json.loads(spoiled("missing_item", EVIDENCE)["message"]["content"])] == ["Tired"]
-    assert spoiled("logprobs_absent")["logprobs"] is None
-    assert spoiled("refusal")["message"]["content"] is None
-    assert spoiled("content_filter")["finish_reason"] == "content_filter"
-    cut = spoiled("truncated")
-    assert cut["finish_reason"] == "length"
-    with pytest.raises(ValueError, match="Expecting|Unterminated"):
-        json.loads(cut["message"]["content"])
-
-
-def joined(choice):
-    return b"".join(bytes(token["bytes"]) for token in choice["logprobs"]["content"]).decode()
-
-
-def test_tokens_can_hold_more_than_the_content_or_something_else():
-    fenced, among, unaligned = (spoiled(kind) for kind in ("fence", "fence_tokens", "logprobs_unaligned"))
-    assert fenced["message"]["content"].strip().startswith("```json")
-    assert among["message"]["content"].startswith("{")
-    assert among["message"]["content"] in joined(among)
-    assert "```" in joined(among)
-    assert unaligned["message"]["content"] not in joined(unaligned)
-
-
-def test_a_fault_nobody_knows_is_told():
-    with pytest.raises(ValueError, match="no fault is called quiet; there are: rate_limited"):
-        Fault("quiet")
-    assert len(set(FAULTS)) == len(FAULTS)
 
 
 def test_a_folder_that_is_none_and_a_port_that_is_taken_are_told_in_one_line(tmp_path, capsys, endpoint):

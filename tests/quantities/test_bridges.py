@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from conventions import OURS, SORTED
 from demur import UserError
-from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, in_order, number, risks
-from demur.audit.loops.selective import PlainCurve, Unit
 from demur.quantities.conventions.bridges import (
     BRIDGES,
     CONVENTIONS,
@@ -22,6 +20,8 @@ from demur.quantities.conventions.bridges import (
     ties_matter,
 )
 from demur.quantities.conventions.signature import KEYS, Signature
+from reference.conventions import ALSO_REPORTED, TOOLS, in_order, number, risks
+from reference.selective import PlainCurve, Unit
 
 
 def known_of(rows):

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from cases import units_lists
 from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, measure
-from demur.audit.loops import number
-from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
 from demur.quantities import quantities
 from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_text
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
 from demur.sampling.sample import Sample
+from reference import number
+from reference.selective import PlainCurve, Unit
 from seeds import seeds
 from tables import Units
 

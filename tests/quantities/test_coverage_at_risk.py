@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from cases import curve_of, units_lists
 from demur import Coverage, Measure, Minus, Plan, compare, estimate, grade_units, measure
-from demur.audit.loops import number
-from demur.audit.loops.draws import drawn
-from demur.audit.loops.selective import Unit
 from demur.quantities import default_measures
 from demur.quantities.areas import cmax
 from demur.quantities.operating import coverage_at_risk, risk_at
+from reference import number
+from reference.draws import drawn
+from reference.selective import Unit
 
 risks = st.fractions(0, 4, max_denominator=30)
 

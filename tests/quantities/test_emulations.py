@@ -19,12 +19,12 @@ from conventions import (
     rows_of,
 )
 from demur import Measure, UserError
-from demur.audit.loops.conventions import TOOLS, number
-from demur.audit.loops.registry import parsed
-from demur.audit.loops.selective import PlainCurve, Unit
 from demur.quantities.conventions.emulations import EMULATIONS, Answers, checked_conventions, closed_form
 from demur.quantities.curve import Curve
 from demur.quantities.excess import aurc_optimal
+from reference.conventions import TOOLS, number
+from reference.registry import parsed
+from reference.selective import PlainCurve, Unit
 
 
 def emulated(convention, name, rows):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from cases import answered_lists, curve_of, units_lists
 from demur import Coverage, Curve, Graded, Measure
-from demur.audit.loops.selective import Unit
 from demur.quantities import default_measures, quantities
 from demur.quantities.areas import augrc, aurc, cmax
 from demur.quantities.excess import (
@@ -24,6 +23,7 @@ from demur.quantities.excess import (
     eaurc,
 )
 from demur.quantities.operating import augrc_at, aurc_at, risk, risk_at
+from reference.selective import Unit
 
 AT_THRESHOLD = [Measure.of("coverage@threshold=2"), Measure.of("risk@threshold=2")]
 ALL = [

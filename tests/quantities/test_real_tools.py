@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from conventions import LM_POLYGRAPH, SORTED, TABLES, graded, rows_of
-from demur.audit.loops.conventions import ALSO_REPORTED, number
-from demur.audit.loops.selective import Unit
 from demur.quantities.conventions.emulations import EMULATIONS, Answers
+from reference.conventions import ALSO_REPORTED, number
+from reference.selective import Unit
 
 PYTHON = os.environ.get("DEMUR_CONVENTIONS_PYTHON")
 pytestmark = [

@@ -11,8 +11,8 @@ import pytest
 import demur
 from cases import curve_of
 from demur import Instrument, ItemPrediction, UserError, selective_prediction
-from demur.audit.loops import number
-from demur.audit.loops.selective import Unit
+from reference import number
+from reference.selective import Unit
 
 SCALARS = {
     name: {"loss": "abs"}

@@ -69,8 +69,7 @@ def test_the_file_says_so_and_is_audited(tmp_path):
     assert content["probabilities"] == ["p"]
     assert content["confidence_variants"]["p"]["reliability"]["brier"] >= 0
     assert load(tmp_path / "m.json").selective.probabilities == ("p",)
-    for more in ((), ("--independent",)):
-        assert demur(tmp_path, "audit", "--data", path, "--reported", "m.json", *more).returncode == 0
+    assert demur(tmp_path, "audit", "--data", path, "--reported", "m.json").returncode == 0
     demur(tmp_path, "evaluate", path, *same)
     assert "probabilities" not in json.loads((tmp_path / "m.json").read_text())
     run = written(tmp_path, "{}", "run.json")

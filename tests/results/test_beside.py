@@ -17,7 +17,6 @@ from demur import (
     read_table,
     typed_point,
 )
-from demur.audit.loops import number
 from demur.confidences.grading import grade
 from demur.facts.alignment import aligned
 from demur.inference.beside import wilson
@@ -29,6 +28,7 @@ from demur.results.beside import Others
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
 from demur.sampling.weights import Weights
 from raters import LOSS, RATED, SURE, evaluated, everybody, rater, system
+from reference import number
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ from demur import (
 )
 from demur.audit.own import audited_runs
 from demur.facts.instruments import Instrument
-from demur.report.console import evaluation_text
-from demur.report.html import report_html
-from demur.report.names import worded_warnings
 from demur.results.gaps import gap_key, gap_verdict
+from demur.show.console import evaluation_text
+from demur.show.html import report_html
+from demur.show.statements.warnings import warnings
 from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, everybody, rater, system
 
 
@@ -45,7 +45,7 @@ def test_a_rater_who_answers_everything_is_compared_on_the_units_of_both():
     assert member["answered_by_both"]["delta"]["value"] == 2 / 6 - 2 / 6
     text = evaluation_text(results)
     assert "it answered 2 units that the system declined; at its largest coverage, 75.0%, the risk" in text
-    assert "Of the 6 units both answered the risk of Dr is 0.333 and that of the system 0.333: the same [" in text
+    assert "of the 6 units both answered the risk of Dr is 0.333 and that of the system 0.333: the same [" in text
 
 
 def test_no_area_of_a_rater_is_anywhere(results):
@@ -88,13 +88,22 @@ def test_one_two_and_three_systems_come_back_from_their_files(results, tmp_path)
         assert evaluation_text(again) == evaluation_text(each)
 
 
+def whose(results):
+    return {
+        about for warning in warnings(results) if warning.code == "few_discordant_clusters" for about in warning.about
+    }
+
+
 def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
     again = load(results.save(tmp_path / "one.json"))
     for each in (results, again):
-        told = {warning.where for warning in worded_warnings(each) if warning.code == "few_discordant_clusters"}
-        assert told == {"Rater A − sys comparison", "sure: Rater A − sys comparison", "sure: sys − Rater A comparison"}
+        assert whose(each) == {
+            "Rater A − sys comparison",
+            "sure: Rater A − sys comparison",
+            "sure: sys − Rater A comparison",
+        }
     both = evaluated(Beside({"Rater A": rater()}), {name: system() for name in "ab"})
-    told = {warning.where for warning in worded_warnings(both) if warning.code == "few_discordant_clusters"}
+    told = whose(both)
     assert {"sure: difference comparison", "Rater A − a comparison", "Rater A − b comparison"} <= told
 
 

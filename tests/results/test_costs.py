@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from demur import Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
-from demur.audit.loops import number
 from demur.audit.own import audited_runs
-from demur.report.console import evaluation_text
-from demur.report.html import report_html
-from demur.report.names import systems_of
-from demur.report.selective.costs import HEADINGS, cost_table
 from demur.sampling.draws import folds
+from demur.show.console import evaluation_text
+from demur.show.cost_rows import HEADINGS, cost_row
+from demur.show.html import report_html
+from demur.show.names import systems_of
+from reference import number
 
 PRICES = ("0.1", "1/3", "0.5")
 PLAN = Plan(200, seed=7)
@@ -162,9 +162,10 @@ def test_the_sentence_of_console_and_page():
 def test_a_cost_without_an_interval_leaves_no_cell_empty():
     results = evaluate({"one": items(1)}, settings=settings(), plan=Plan(0, seed=None))
     [system] = systems_of(results)
-    for row in cost_table(results, system, "sure"):
-        assert row.cells[HEADINGS.index("threshold kept")] == "–"
-        assert all(row.cells)
+    for price in results.selective.abstention_costs:
+        row = cost_row(results, system, "sure", price)
+        assert row[HEADINGS.index("threshold kept")] == "–"
+        assert all(row)
 
 
 def test_a_loss_without_a_maximum_needs_one_and_says_so():

@@ -11,11 +11,11 @@ import demur
 from commands import ROOT
 from conventions import RANGES, SORTED
 from demur import Key, UserError, evaluate, read_table
-from demur.audit.loops.selective import PlainCurve
-from demur.audit.recipes import run_recipes
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.quantities.conventions.signature import Signature
 from demur.results.load import results_of
+from reference.selective import PlainCurve
+from results_by_loops import run_recipes
 
 T1 = {
     "document": [*"aabbccdd"],

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from demur import UserError
-from demur.audit.loops.draws import drawn
 from demur.confidences.grading import grade
 from demur.facts.groups import REST
 from demur.inference.key import Group, Key, Minus
@@ -23,6 +22,7 @@ from demur.read import TableOptions, read_table
 from demur.results.groups import GroupSettings
 from demur.sampling.draws import drawn_within
 from grouped import T1, evaluated, random_table
+from reference.draws import drawn
 
 
 def sums_at(table: dict[str, Any], threshold: float, inside: Any) -> tuple[list[int], list[int], list[int]]:

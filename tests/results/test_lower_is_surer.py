@@ -7,7 +7,7 @@ import pytest
 
 from demur import Plan, Settings, UserError, evaluate, load, read_table, report_html
 from demur.audit.own import audited_runs
-from demur.report.console import evaluation_text
+from demur.show.console import evaluation_text
 from pages import Page
 
 ENTROPY = [0.1, 0.4, 0.25, 0.25, 0.7, 2 / 3, 0.0, 0.3]

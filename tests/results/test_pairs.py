@@ -3,7 +3,7 @@
 import pytest
 
 from demur import Plan, Settings, UserError, evaluate, read_run
-from demur.report.console import evaluation_text
+from demur.show.console import evaluation_text
 from golden_runs import evaluated
 from runs import experiment, failure, participant, run, written
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from demur.audit.loops.selective import Point, hull
 from demur.sampling.exact import sum_of_quotients
 from demur.sampling.hull import lower_hull
+from reference.selective import Point, hull
 
 
 def reference_hull(counts, sums):

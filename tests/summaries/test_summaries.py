@@ -205,7 +205,7 @@ def test_numbers_that_do_not_hold_together_are_refused_even_with_a_good_hash(dat
         (tmp_path / "bad.sum").write_bytes(bytes(body) + hashlib.sha256(body).digest())
         try:
             summary, source = read_summary(tmp_path / "bad.sum")
-            summary.items(source)
+            summary.facts(source)
         except UserError:
             refused += 1
     assert refused

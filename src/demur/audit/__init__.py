@@ -1,1 +1,1 @@
-"""Audit: reported figures recomputed by plain loops that share no metric code with the evaluator."""
+"""Audit: results of demur evaluated again, and figures of others, with the likely cause of each difference."""

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, Decimal
 from itertools import dropwhile, takewhile
+from statistics import stdev
 from typing import Any, Literal
 
-from demur.audit.loops.draws import percentile, standard_error
+from demur.audit.retrieval_figures.numbers import percentile
 from demur.errors import UserError, literal
 from demur.facts.frames import Record
 
@@ -307,9 +308,9 @@ def _shares(share: float, n: float) -> tuple[float, float]:
 
 def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
     """The standard error, with the range its sampling error allows; unlimited with very few draws."""
-    error = standard_error(values)
-    if error is None:
+    if len(values) < 2:  # noqa: PLR2004  (one value has no spread)
         return Expected(None)
+    error = stdev(values)
     n = _effective_draws(len(values), recorded)
     if n < _FEW:
         return Expected(error, (0.0, math.inf))

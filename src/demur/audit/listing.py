@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from demur.audit.figures import NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
-from demur.report.text import table
+from demur.show.text import table
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 _HEADER = ("status", "figure", "reported", "recomputed", "cause")

@@ -175,7 +175,7 @@ class Delivery:
             print_json(artifact.text)
         elif not self.quiet:
             if sys.stdout.isatty():
-                from demur.report.console import print_report
+                from demur.show.console import print_report
 
                 print_report(words)
             else:
@@ -196,7 +196,7 @@ class Delivery:
         contents: dict[str | Path, str | bytes] = {path: artifact.text}
         if self.report is not None:
             from demur.files.strict_json import fingerprint
-            from demur.report.html import report_html
+            from demur.show.html import report_html
 
             if self.report.resolve() == path.resolve():
                 raise UserError(f"{self.report}: is the result file itself; give the report another name")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _DIFFERS = 3
 _RUN = ".json"
 _STATED = "stated"  # each figure names its loss and confidence, so neither has to be chosen
-_OF_OWN = ("independent", "rater", "forced")
+_OF_OWN = ("rater", "forced")
 _OF_OTHERS = ("resamples", "signature")
 _OF_TREC = ("qrels", "run", "split_topics")
 _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
@@ -65,10 +65,6 @@ class AuditOptions:
     calibration: options.CalibrationFile = None
     rater: options.Raters = None
     forced: options.Forced = None
-    independent: Annotated[
-        bool,
-        typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
-    ] = False
     signature: Annotated[
         str | None,
         typer.Option(help="Whose definition the figures follow: a signature, or fd-shifts, …; ours if not given."),
@@ -122,8 +118,6 @@ class AuditOptions:
             self._refuse("figures of another tool", _OF_OWN)
         else:
             self._refuse("a file of demur's own", _OF_OTHERS)
-        if self.independent:
-            self._refuse("an independent audit", ("rater", "forced"))
         is_run = bool(files.data) and files.data[0].suffix.lower() == _RUN
         if self._is_selective(claimed, files):
             unused = ("system", "column", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
@@ -132,7 +126,7 @@ class AuditOptions:
             return [*own, *(self._of_own_runs(claimed, files.data) if claimed else self._of_runs(printed, files.data))]
         self._refuse(
             "a per-query table",
-            ("mode", "instrument", "calibration", *_OF_OWN[1:], "resamples", "signature", *_OF_TABLES),
+            ("mode", "instrument", "calibration", *_OF_OWN, "resamples", "signature", *_OF_TABLES),
         )
         if files.data[1:]:
             raise UserError("a second --data does not apply to a per-query table: leave it out")
@@ -156,11 +150,8 @@ class AuditOptions:
 
     def _of_own_runs(self, claimed: Results, data: list[Path]) -> list[Finding]:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""
-        from demur.audit.independent import audited_independently
         from demur.audit.own import audited_runs
-        from demur.audit.recipes import run_recipes, strata_of_runs
         from demur.evaluation.beside import read_beside
-        from demur.facts.alignment import aligned
 
         with located(self.reported):
             study = claimed.selective
@@ -168,15 +159,10 @@ class AuditOptions:
         if len(runs) != len(claimed.systems):
             files = f"{len(data)} data files for {len(claimed.systems)} systems"
             raise UserError(f"{files}: give one file per system, or one for all")
+        requested = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
+        others = read_beside(requested, runs, self.columns)
         with progress_bar("resamples") as advance:
-            if not self.independent:
-                requested = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
-                others = read_beside(requested, runs, self.columns)
-                return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
-            named_runs = dict(zip(claimed.systems, runs, strict=True))
-            systems = aligned(named_runs, intersection_only=study.intersection_only).systems
-            recipes = run_recipes(claimed, systems, self._parsed_calibration())
-            return audited_independently(claimed, recipes, advance, strata_of_runs(claimed, systems))
+            return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
 
     def _runs(self, study: SelectiveStudy, data: list[Path]) -> list[Items]:
         """Read the systems of a study with the options it records."""
@@ -226,14 +212,8 @@ class AuditOptions:
         voice.tell(understood.notes)
         return named_runs(runs)
 
-    def _parsed_calibration(self) -> Any:
-        loaded = fitted(self.calibration)
-        return None if loaded is None else loaded.model_dump()
-
     def _of_queries(self, reported: _Reported, files: RecordedData) -> list[Finding]:
-        from demur.audit.independent import audited_independently
         from demur.audit.own import audited_queries
-        from demur.audit.recipes import query_recipes
         from demur.audit.reported.queries import audited_retrieval
 
         claimed = reported.claimed
@@ -242,12 +222,10 @@ class AuditOptions:
             with located(self.reported):
                 return audited_retrieval(queries, reported.printed)
         with progress_bar("resamples") as advance:
-            if not self.independent:
-                return audited_queries(claimed, self._rankings(claimed, files), advance)
-            return audited_independently(claimed, query_recipes(claimed, self._queries(files)), advance)
+            return audited_queries(claimed, self._rankings(claimed, files), advance)
 
     def _queries(self, files: RecordedData) -> dict[str, list[Query]]:
-        """The queries of each system, as the plain loops read them."""
+        """The queries of each system."""
         from demur.audit.reported.reading import queries_to_audit, trec_to_audit
 
         if files.qrels is not None:
@@ -273,7 +251,7 @@ class AuditOptions:
         is_run = data[0].suffix.lower() == _RUN
         modes: Any = {"modes": self.mode or (), "instrument": self.instrument}
         runs = runs_to_audit(data, **modes) if is_run else self._tables(data)
-        calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
+        calibration, draws = fitted(self.calibration), RESAMPLES if self.resamples is None else self.resamples
         with located(self.reported):
             if not self.mode:
                 check_modes(runs, printed)

@@ -33,7 +33,7 @@ def calibrate(
     Example: demur calibrate --input train.json --method isotonic --variant token_msp --target near_correct
     """
     from demur.confidences.fitting import calibrate as fit
-    from demur.report.console import calibration_text
+    from demur.show.console import calibration_text
 
     items, _ = reading.understood(run, Spoken(), confidence="any", loss="any")
     calibration = fit(

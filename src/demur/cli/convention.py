@@ -26,8 +26,8 @@ def explain(signature: Which) -> None:
     """
     from demur.quantities.conventions.bridges import CONVENTIONS, convention_of
     from demur.quantities.conventions.signature import meaning
-    from demur.report.console import console_text
-    from demur.report.text import table
+    from demur.show.console import ConsoleText
+    from demur.show.text import table
 
     name, keys = convention_of(signature)
     rows = [(key, value, meaning(key, value)) for key, value in keys.items()]
@@ -35,7 +35,7 @@ def explain(signature: Which) -> None:
     if name:
         different = [key for key, value in CONVENTIONS[name].items() if keys[key] != value]
         origin = f"This is the convention of {name}{', but for ' if different else ''}{' and '.join(different)}."
-    typer.echo(console_text([*table(rows, to_the_left=(0, 1, 2)), origin]))
+    typer.echo(ConsoleText([*table(rows, to_the_left=(0, 1, 2)), origin]))
 
 
 @conventions.command()
@@ -45,7 +45,7 @@ def compare(first: Which, second: Which) -> None:
     Example: demur convention compare demur torch-uncertainty
     """
     from demur.quantities.conventions import bridges
-    from demur.report.console import console_text
+    from demur.show.console import ConsoleText
 
     (name, keys), (other_name, other_keys) = bridges.convention_of(first), bridges.convention_of(second)
     lines = [line for difference in bridges.differences(keys, other_keys) for line in difference]
@@ -56,7 +56,7 @@ def compare(first: Which, second: Which) -> None:
     lines = [*(lines or ["They agree in every key that both have."]), "", f"Numbers of the two {verdict}."]
     if name and other_name and name != other_name:
         lines += _bridges(name, other_name)
-    typer.echo(console_text(lines))
+    typer.echo(ConsoleText(lines))
 
 
 def _bridges(name: str, other: str) -> list[str]:

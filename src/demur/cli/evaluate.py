@@ -151,7 +151,7 @@ def evaluate(
     """
     typed = {name: value for name, value in locals().items() if value is not None and value is not False}
     from demur.evaluation.answering import evaluate_data, files_read
-    from demur.report.console import evaluation_text
+    from demur.show.console import evaluation_text
 
     check_flags(resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
     request = _request(typed)

@@ -92,8 +92,8 @@ def _understood(path: Path, given: Given, columns: dict[str, str]) -> bool:
 
 def _show(path: Path, profile: Profile, *, examples: bool) -> None:
     from demur.read.profile import MOST_FIELDS
-    from demur.report.console import console_text
-    from demur.report.text import table
+    from demur.show.console import ConsoleText
+    from demur.show.text import table
 
     heads = ("field", "type", "filled", "distinct", "examples")
     rows = [(shown(name), *_cells(field, profile.records)) for name, field in profile.fields.items()]
@@ -101,7 +101,7 @@ def _show(path: Path, profile: Profile, *, examples: bool) -> None:
     lines = [f"{shown(str(path))}: {profile.records} records", ""]
     lines += table([row[:width] for row in (heads, *rows)], to_the_left=(0, 1, 4))
     lines += [f"There are more than {MOST_FIELDS} fields: the others are not shown."] if profile.left_out else []
-    typer.echo(console_text([*lines, ""]))
+    typer.echo(ConsoleText([*lines, ""]))
 
 
 def _cells(field: Field, records: int) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def _cells(field: Field, records: int) -> tuple[str, ...]:
 def _show_confidences(runs: Sequence[Items], calibration: AnyCalibration | None) -> None:
     """Print the confidences that every system of a file supports."""
     from demur.confidences.serving import served
-    from demur.report.console import variants_text
+    from demur.show.console import variants_text
 
     reasons = [served(items, calibration) for items in runs]
     shared = {name: next((why[name] for why in reasons if why[name] is not None), None) for name in reasons[0]}

@@ -155,11 +155,11 @@ def retrieval(
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
-    from demur.report.retrieval.console import retrieval_text
-    from demur.report.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
     from demur.results.reference import REFERENCES
     from demur.results.retrieval import evaluate_retrieval
     from demur.sampling.resample import Plan
+    from demur.show.retrieval.console import retrieval_text
+    from demur.show.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
 
     files.check()
     check_flags(resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)

@@ -39,8 +39,8 @@ def report(
     Example: demur report metrics.json --rule rule.json
     """
     from demur.decide.rule import load_rule
-    from demur.report.html import report_html
     from demur.results.load import coherent, load_any
+    from demur.show.html import report_html
 
     content, sha256 = load_any(artifact)
     chosen = None if rule is None else load_rule(rule)
@@ -81,9 +81,9 @@ def table(
 
     Example: demur table metrics.json --format json-003 --confidence llm
     """
-    from demur.report.table_rows import Layout
-    from demur.report.tables import table_text
     from demur.results.load import coherent
+    from demur.show.table_rows import Layout
+    from demur.show.tables import table_text
 
     layout = Layout(() if rows is None else tuple(listed(rows)), digits)
     loaded = _of_answers(results)
@@ -110,8 +110,8 @@ def figure(
     Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
     """
     from demur.files.write import check_target
-    from demur.report.figure import figure_bytes, width_mm
     from demur.results.load import coherent
+    from demur.show.figure import figure_bytes, width_mm
 
     check_target(output, [results])
     loaded = _of_answers(results)

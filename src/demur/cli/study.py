@@ -288,7 +288,7 @@ def demo(
 
     Example: demur demo
     """
-    from demur.report.console import evaluation_text
+    from demur.show.console import evaluation_text
     from demur.simulate.demo import demonstrate
 
     with progress_bar("resamples") as advance:

@@ -103,13 +103,19 @@ def confidence(items: Items, name: str, calibration: AnyCalibration | None = Non
 
     If a variant and a signal have the same name, it means the variant: `token_pe` is 1/(1 + the signal).
     """
+    result = unrounded(items, name, calibration)
+    composite = _source(name, calibration, items).composite
+    return replace(result, values=np.round(result.values, DECIMALS)) if composite else result
+
+
+def unrounded(items: Items, name: str, calibration: AnyCalibration | None = None) -> Confidence:
+    """The confidence as it is before a composite one is rounded, so that equal values may differ in their last bits."""
     source = _source(name, calibration, items)
     problem = source.problem(items)
     if problem:
         variants = [variant for variant, reason in served(items, calibration).items() if reason is None]
         raise UserError(f"{shown(name)}: {problem}; {can_serve(items, variants)}")
-    result = source.of(items)
-    return replace(result, values=np.round(result.values, DECIMALS)) if source.composite else result
+    return source.of(items)
 
 
 def unrated(items: Items, name: str, calibration: AnyCalibration | None = None) -> Flags:

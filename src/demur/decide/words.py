@@ -17,7 +17,7 @@ Row = tuple[str, float | None, int, Measured, Measured]
 
 def rule_text(rule: Rule) -> str:
     """The rule as lines of text, without control characters."""
-    return "\n".join(map(inert, _lines(rule)))
+    return "\n".join(map(inert, rule_lines(rule)))
 
 
 def rule_html(rule: Rule) -> str:
@@ -47,7 +47,8 @@ def sentence(rule: Rule) -> str:
     return _chosen(rule) if rule.guarantee is None else _certified(rule, rule.guarantee)
 
 
-def _lines(rule: Rule) -> Iterator[str]:
+def rule_lines(rule: Rule) -> Iterator[str]:
+    """The rule in full, line by line."""
     data = f"{rule.clusters} {rule.noun}s, {rule.units} units, {rule.answered} answered; loss {rule.loss.name}"
     if rule.guarantee is None:
         yield data

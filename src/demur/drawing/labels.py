@@ -52,3 +52,12 @@ def shortened(names: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
 def _without_middle(name: str, longest: int) -> str:
     end = longest // 2
     return name if len(name) <= longest else f"{name[: longest - end - 1]}…{name[-end:]}"
+
+
+def unisolated(text: str) -> str:
+    r"""The same text without the isolates around right-to-left names, for media that know none.
+
+    >>> unisolated(isolated("\u05d0")) == "\u05d0"
+    True
+    """
+    return "".join(character for character in text if character not in _ISOLATES)

@@ -11,12 +11,12 @@ from demur.produce.producing import ProduceOptions, Production
 from demur.produce.scripted import ScriptedEndpoint
 from demur.produce.scripted_answers import Script
 from demur.read import read_inputs
-from demur.report.html import report_html
-from demur.report.selective.overview import comparison_sentences
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
 from demur.sampling.resample import Plan
+from demur.show.html import report_html
+from demur.show.statements.verdict import comparison
 from demur.simulate.interviews import Interviews, make_folder, simulated_interviews
 
 MEANINGLESS = "Nobody said any of it, and the answers are those of a script: the numbers mean nothing clinically."
@@ -44,7 +44,7 @@ def run_demo(folder: Path) -> tuple[str, dict[str, Path]]:
     page = write_whole(folder / "report.html", report_html(results), inputs=results.input_paths)
     paths = {"Interviews": interviews, "Run folder": run_folder, "Run": outcome.run}
     paths |= {"Results": results.save(folder / "metrics.json"), "Report": page}
-    sentences = [_overview(simulated, results), *comparison_sentences(results, "llm")]
+    sentences = [_overview(simulated, results), *(statement.sentence for statement in comparison(results, "llm"))]
     return "\n".join(sentences), paths
 
 

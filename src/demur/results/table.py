@@ -16,7 +16,7 @@ from demur.files.write import json_members, write_whole
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.key import Minus
 from demur.inference.warnings import ResultWarning
-from demur.quantities.conventions.signature import NONE
+from demur.quantities.conventions.signature import NONE, resampled
 from demur.results.parts import CurveRecord, Execution, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.sampling.engine import engine_name
@@ -104,7 +104,7 @@ class Results(Estimates):
         """Why no difference can be decided: no resamples, too few of them, or a single cluster; empty otherwise."""
         study = self.study
         if study.bootstrap is None:
-            return "nothing was resampled"
+            return resampled(0, "", 0)
         clusters = study.clusters_included if isinstance(study, SelectiveStudy) else study.posts
         if clusters == 1:
             return f"one {study.noun} decides nothing"

@@ -6,12 +6,12 @@ from pathlib import Path
 from demur.errors import UserError
 from demur.files.write import json_text, write_whole
 from demur.read import read_inputs
-from demur.report.html import report_html
-from demur.report.selective.overview import comparison_sentences
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
 from demur.sampling.resample import Plan, Progress
+from demur.show.html import report_html
+from demur.show.statements.verdict import comparison
 from demur.simulate.runs import simulated_run
 
 # Of the first 300 seeds, the one whose two runs come closest to a published pair in coverage and error. With another
@@ -41,8 +41,8 @@ def demonstrate(folder: Path, *, progress: Progress | None = None) -> Demonstrat
     items = read_inputs([run, run], modes=MODES)
     plan = Plan(10_000, seed=SEED, progress=progress)
     results = evaluate(*items, settings=Settings(loss="abs"), plan=plan, command="demur demo")
-    sentences = comparison_sentences(results, "llm")
-    sentences.insert(0, f"{PARTICIPANTS} made-up participants were scored by two made-up systems that may abstain.")
+    sentences = [f"{PARTICIPANTS} made-up participants were scored by two made-up systems that may abstain."]
+    sentences += [statement.sentence for statement in comparison(results, "llm")]
     page = report_html(results)
     return Demonstration(
         results=results,

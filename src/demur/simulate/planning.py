@@ -6,8 +6,8 @@ from demur.drawing.labels import isolated
 from demur.errors import UserError, shown
 from demur.inference.key import Minus
 from demur.inference.planning import POWER, Pilot, needed
-from demur.report.text import interval_text, three, title_of
 from demur.results.table import Results
+from demur.show.text import interval_text, three, title_of
 
 _PAIR = 2
 

@@ -44,7 +44,7 @@ def _largest(about: About) -> float | None:
 
 def merged(parts: Sequence[Summary], names: Sequence[object]) -> Summary:
     """One summary of the units of all parts; `names` are those of the parts in messages."""
-    check_alike([part.about for part in parts], names)
+    _check_alike([part.about for part in parts], names)
     if not any(len(part.ids) for part in parts):
         raise UserError(f"nothing to evaluate: no {parts[0].about.noun} succeeded in any part")
     if len(parts) == 1:
@@ -75,7 +75,7 @@ def _piece(
     return grouped([np.concatenate(column) for column in zip(*columns, strict=True)], sizes, np.concatenate(count))
 
 
-def check_alike(abouts: Sequence[About], names: Sequence[object]) -> None:
+def _check_alike(abouts: Sequence[About], names: Sequence[object]) -> None:
     """Raise unless the settings of all parts agree and no part occurs twice."""
     first = abouts[0]
     for about, name in zip(abouts, names, strict=True):

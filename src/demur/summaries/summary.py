@@ -114,14 +114,10 @@ class Summary:
             raise UserError("its numbers do not hold together; summarize its parts anew")
 
     def facts(self, source: Source | None = None) -> Items:
-        """The facts; raises if no unit succeeded, which is allowed in one part of several."""
-        if not len(self.count):
-            raise UserError(f"nothing to evaluate: no {self.about.noun} succeeded ({len(self.failed)} failed)")
-        return self.items(source)
-
-    def items(self, source: Source | None = None) -> Items:
-        """The facts, a row for each entry."""
+        """The facts, a row for each entry; raises if no unit succeeded, which is allowed in one part of several."""
         about, size = self.about, len(self.count)
+        if not size:
+            raise UserError(f"nothing to evaluate: no {about.noun} succeeded ({len(self.failed)} failed)")
         cluster, state, *others, loss_code = self.columns
         groups, signals = others[: len(about.groups)], others[len(about.groups) :]
         # Types as narrow as in the file, and zeros that take no memory: there may be tens of millions of entries.

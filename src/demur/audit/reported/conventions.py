@@ -1,21 +1,15 @@
-"""The known conventions of each figure: its definition, and what some compute instead, with a description."""
+"""The conventions that a figure of rankings may follow: its definition, and what some compute instead."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from demur.audit.loops import LOOPS, family, forecasts, number, ranking
-from demur.audit.loops.confidence import FORMULAS
-from demur.audit.loops.draws import percentile
-from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
-from demur.audit.loops.ranking import Ranked, discounted, ideal, over
-from demur.audit.loops.registry import mean, ratio
-from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
-from demur.audit.reported.contexts import Context
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
-from demur.errors import shown
-from demur.facts.items import Items
+from demur.audit.retrieval_figures import FIGURES, ranking, selection
+from demur.audit.retrieval_figures import detection as forecasts
+from demur.audit.retrieval_figures.detection import detection, ece, threshold_at_fpr
+from demur.audit.retrieval_figures.numbers import mean, percentile, ratio
+from demur.audit.retrieval_figures.ranking import Ranked, discounted, ideal, over
 
 Loop = Callable[..., Any]
 OF_SECTION = ("queries_evaluated", "queries")
@@ -31,15 +25,6 @@ COUNTS: dict[str, Loop] = {
 }
 _OF_PROBABILITY = ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
 _OF_WHOLE_ROWS = ("has_evidence_rate", "empty_prevalence", "skip_no_positives")
-RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
-    "participants_total": lambda _, everyone: everyone,
-    "participants_included": lambda items, _: len(items.cluster_ids),
-    "participants_failed": lambda items, everyone: everyone - len(items.cluster_ids),
-    "items_total": lambda items, _: len(items),
-    "items_predicted": lambda items, _: int(items.answered.sum()),
-    "items_abstained": lambda items, _: len(items) - int(items.answered.sum()),
-}
-_SHORT = "no flat start: integrated from the first operating point"
 _OTHER_BINS = (5, 10, 15, 20)
 _LINSPACE = "bins by the rounded edges of numpy.linspace: 0.3 is below its own"
 _HIGHEST = 60
@@ -55,14 +40,14 @@ def conventions_of(quantity: ReportedQuantity) -> dict[str, Loop]:
     if name == "ece":
         return {text: _binned(binning, bins) for text, (binning, bins) in _binnings(quantity.depth).items()}
     table: dict[str, Loop] = {
-        "": lambda rows, *at: LOOPS[name](rows, *at if "@" in name else ()),
+        "": lambda rows, *at: FIGURES[name](rows, *at if "@" in name else ()),
         **_OTHERS.get(name, {}),
     }
     if name in _EFFECTIVE:
-        table[_EFFECTIVE[name]] = lambda rows, k: LOOPS[name](rows, k, effective=True)
+        table[_EFFECTIVE[name]] = lambda rows, k: FIGURES[name](rows, k, effective=True)
     if name.endswith("@K"):
         table["queries without gold counted as 1, not 0"] = lambda rows, k: mean(
-            (LOOPS[name]([row], k) or 0) if row.gold else 1 for row in rows
+            (FIGURES[name]([row], k) or 0) if row.gold else 1 for row in rows
         )
     return {text: lambda rows, loop=loop: loop(rows, at) for text, loop in table.items()}
 
@@ -73,7 +58,7 @@ def column_of(name: str) -> str | None:
         return "ranking"
     if name in _OF_PROBABILITY:
         return "prob"
-    return "selected" if name in LOOPS and family(name) == "selection" else None
+    return "selected" if name in selection.FIGURES else None
 
 
 def is_of_queries(name: str) -> bool:
@@ -98,7 +83,7 @@ def _rate(queries: Any, _: Any = None) -> Any:
 
 
 def _f1_of_means(rows: Any, _: Any) -> Any:
-    recall, precision = number("evidence_recall", rows), number("evidence_precision", rows)
+    recall, precision = FIGURES["evidence_recall"](rows), FIGURES["evidence_precision"](rows)
     return None if recall is None or precision is None else over(2 * recall * precision, recall + precision)
 
 
@@ -210,51 +195,3 @@ _OTHERS: dict[str, dict[str, Loop]] = {
         "it is the TPR": _at_target(1),
     },
 }
-
-
-def _untied(rows: list[Unit]) -> list[Unit]:
-    """Every answer with a distinct confidence, in the present order."""
-    answers = sorted((row for row in rows if row.loss is not None), key=lambda row: row.confidence, reverse=True)
-    ranked = [row._replace(confidence=-rank) for rank, row in enumerate(answers)]
-    return [*ranked, *(row for row in rows if row.loss is None)]
-
-
-CURVES: dict[str, Callable[[list[Unit]], PlainCurve]] = {
-    "abstentions left out of the denominator": lambda rows: PlainCurve(row for row in rows if row.loss is not None),
-    _SHORT: lambda rows: PlainCurve(rows, anchored=False),
-    "ties broken: each unit an operating point": lambda rows: PlainCurve(_untied(rows)),
-    f"ties broken, {_SHORT}": lambda rows: PlainCurve(_untied(rows), anchored=False),
-}
-
-
-SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
-CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
-UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
-_NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
-
-
-def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
-    """Other figures of the same run that a figure may be: another count, confidence, coverage or area."""
-    name, at = context.quantity.name, context.quantity.number
-    if name in RUN_COUNTS:
-        for other in (other for other in RUN_COUNTS if other != name):
-            yield f"it is the count {other}", replace(context, quantity=ReportedQuantity(other))
-        return
-    for other in FORMULAS:
-        if name not in UNRANKED and other != context.confidence:
-            yield f"ranked by {other}, not {shown(context.confidence or '')}", replace(context, confidence=other)
-    if name in SELECTIVE and not context.quantity.achieved:
-        tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda tenth: abs(tenth - at))
-        nearest = [context.quantity.at(tenth) for tenth in tenths if name.endswith("@C") and tenth != at]
-        for quantity in (*nearest, *(ReportedQuantity(other) for other in _NEIGHBOURS if other != name)):
-            yield f"it is {quantity}", replace(context, quantity=quantity)
-
-
-def selective_number(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
-    """The value of a figure of a curve, by the plain loops."""
-    if not quantity.achieved:
-        return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
-    if quantity.name == "risk@C":
-        point = first_reaching(curve, quantity.number)
-        return None if point is None else point.coverage
-    return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))

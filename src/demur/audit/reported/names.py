@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
-from demur.audit.loops import LOOPS, family
-from demur.audit.loops.registry import coverage
+from demur.audit.retrieval_figures import FIGURES
+from demur.quantities.registry import quantities
 
 Averaging = Literal["micro", "macro"]
 Spread = Literal["mean", "std"]
@@ -18,6 +18,7 @@ Spread = Literal["mean", "std"]
 DEFAULT_BINS = 10
 _MOST_BINS = 10_000
 _LONGEST = 100  # of a name; matching takes quadratic time
+_FLOAT_SLACK = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,10 @@ def spelled(words: Mapping[str, str]) -> dict[str, Any]:
     return {spelling: meaning for meaning, spellings in words.items() for spelling in spellings.split()}
 
 
-_STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | spelled(
+SELECTIVE = frozenset(entry.name for entry in quantities("curve"))
+SCORES = frozenset(entry.name for entry in quantities("forecasts") if "@" not in entry.name)
+_NAMES = (*FIGURES, *SELECTIVE, *SCORES)
+_STEM_OF = {name.partition("@")[0]: name for name in _NAMES if name.endswith(("@K", "@C"))} | spelled(
     {
         "recall@K": "recall r oracle_recall",
         "precision@K": "precision prec p",
@@ -71,7 +75,7 @@ _STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K
     }
 )
 # Costs are not recognised: ours are in units of the largest loss, which no other report states.
-_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece" and family(name) != "costs"} | spelled(
+_PLAIN_OF = {name: name for name in _NAMES if "@" not in name and name != "ece"} | spelled(
     {
         "auroc": "roc_auc auc_roc auc roc_auc_score",
         "auprc": "pr_auc auc_pr average_precision average_precision_score",
@@ -107,7 +111,7 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece" a
         "skip_no_positives": "skip_no_positives",
     }
 )
-AT_DEPTH = tuple(name for name in LOOPS if name.endswith("@K"))
+AT_DEPTH = tuple(name for name in FIGURES if name.endswith("@K"))
 SPREADS: dict[str, str] = spelled({"mean": "mean avg", "std": "std sd stdev stddev"})
 AVERAGINGS: dict[str, str] = spelled(
     {"micro": "micro micro_avg micro_average", "macro": "macro macro_avg macro_average"}
@@ -187,7 +191,7 @@ def _at_number(stem: str, digits: str, percent: str | None) -> ReportedQuantity 
         return ReportedQuantity(stem, Fraction(digits)) if whole else None
     share = _share(digits, percent if "." in digits or Fraction(digits) <= 1 else "%")
     if len(digits) > len("0.123456"):  # a printed float, which may round k/N up
-        share = coverage(f"~{share}")
+        share *= 1 - _FLOAT_SLACK
     return ReportedQuantity(stem, share) if 0 < share <= 1 else None
 
 

@@ -11,11 +11,11 @@ from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from demur.audit.figures import Expected, Explanation, Finding, Printed, not_recognised
-from demur.audit.loops.rows import QueryRow, query_row
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known, Path, Population
 from demur.audit.reported.conventions import COUNTS, OF_SECTION, column_of, conventions_of, is_of_queries
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
+from demur.audit.retrieval_figures.rows import QueryRow, query_row
 from demur.errors import UserError, shown
 from demur.facts.frames import TableOf
 from demur.facts.rankings import Query

@@ -6,11 +6,16 @@ without a confidence, answers are ranked by the one signal there is, or by `llm`
 says otherwise, is abs_norm; of a table the one it gives, or zero_one where its items are those of no instrument.
 """
 
+from __future__ import annotations
+
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from demur.audit.figures import (
     Expected,
@@ -22,19 +27,31 @@ from demur.audit.figures import (
     expected_share,
     flattened,
 )
-from demur.audit.loops import LOOPS
-from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
-from demur.audit.loops.draws import joint_replicates
-from demur.audit.loops.rows import GIVEN, LOSSES, by_cluster, forecast_rows, loss_range, selective_rows, stated_loss
-from demur.audit.loops.selective import PlainCurve, Unit
-from demur.audit.reported import conventions, tools
+from demur.audit.reported import curves, tools
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known
-from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
+from demur.audit.reported.conventions import conventions_of
+from demur.audit.reported.names import SCORES, SELECTIVE, UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, recorded_runs
+from demur.audit.retrieval_figures import FIGURES
+from demur.confidences.grading import grade
+from demur.confidences.serving import confidence, unrounded
+from demur.confidences.variants import NEED_CALIBRATION, VARIANTS
 from demur.errors import UserError, shown
 from demur.facts.frames import TableOf
 from demur.facts.items import Items
+from demur.facts.losses import GIVEN
+from demur.quantities import Measure
+from demur.quantities.curve import Curve
+from demur.quantities.forecasts import Forecasts
+from demur.quantities.losses import LOSSES
+from demur.sampling.graded import Clusters, Graded
+from demur.sampling.resample import Plan, bootstrap
+from demur.sampling.table import Table
+from demur.types import Floats
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import AnyCalibration
 
 RESAMPLES = 2000
 _SHARES = {"low": 0.025, "high": 0.975}
@@ -43,6 +60,7 @@ _SINGLE_UNITS = "items resampled, not participants"
 _FAILED = "failed participants counted in"
 _UNROUNDED = "composite confidences not rounded to 12 decimals: ties broken that are equal on paper"
 _NO_KEYWORDS = "total_evidence without the keyword counts, as an alias of llm"
+_OTHER_LOSS = "the table gives losses: it does not say what the loss {} would be"
 _NULL_DROPS_ALL = "1 given where the number itself is undefined"
 
 
@@ -50,7 +68,7 @@ def audited_runs(
     runs: Mapping[str, Items],
     content: Any,
     *,
-    calibration: Any = None,
+    calibration: AnyCalibration | None = None,
     resamples: int = RESAMPLES,
     signature: str | None = None,
 ) -> TableOf[Finding]:
@@ -61,14 +79,19 @@ def audited_runs(
 
 
 class RunAudit(Audit):
-    """The audit of a reported file from its runs; confidences, curves and draws are computed once."""
+    """The audit of a reported file from its runs; losses, curves and draws are computed once."""
 
     section_of = "run"
-    counts = frozenset(conventions.RUN_COUNTS)
+    counts = frozenset(curves.RUN_COUNTS)
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
     def __init__(
-        self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int, signature: str | None
+        self,
+        runs: Mapping[str, Items],
+        content: Any,
+        calibration: AnyCalibration | None,
+        resamples: int,
+        signature: str | None,
     ) -> None:
         self._stated = {} if signature is None else tools.stated(signature)
         recorded = recorded_runs(runs, content)
@@ -78,7 +101,8 @@ class RunAudit(Audit):
         in_all = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
         self._shared = {name: items.only(in_all) for name, items in runs.items()} if in_all else self._runs
         self._calibration, self._resamples = calibration, resamples
-        self._scores, self._curve, self._replicates = cache(self._confidence), cache(self._curve_of), cache(self._drawn)
+        self._scores, self._grades = cache(self._confidence), cache(self._graded_by)
+        self._curve, self._replicates = cache(self._curve_of), cache(self._drawn)
         members = [*flattened(content)]
         words = {"deltas", *(name for side in SIDES for name in side)} - runs.keys()
         compared = any(value is not None and not words.isdisjoint(path) for path, value in members)
@@ -89,7 +113,7 @@ class RunAudit(Audit):
         usual_coverage = min(reached) if self._paired else Fraction(1, 2)
 
         def ranks(name: str) -> bool:
-            return quantity_named(name) is None and any(is_confidence(items, name) for items in runs.values())
+            return quantity_named(name) is None and any(_ranks(items, name) for items in runs.values())
 
         known = Known(
             aliases(runs, self._sides), ranks, usual_coverage=usual_coverage, conventions=frozenset(tools.EMULATED)
@@ -101,63 +125,94 @@ class RunAudit(Audit):
     def _items(self, context: Context) -> Items:
         return (self._shared if context.shared else self._runs)[str(context.system)]
 
-    def _confidence(self, system: str, name: str, *, shared: bool = False, rounded: bool = True) -> list[float] | str:
-        """The confidence of each answered unit, or why it cannot be recomputed; an empty name ranks nothing."""
+    def _confidence(self, system: str, name: str, *, shared: bool = False, rounded: bool = True) -> Floats | str:
+        """The confidence of each unit, or why it cannot be recomputed; an empty name ranks nothing."""
         items = (self._shared if shared else self._runs)[system]
         if not name:
-            return [0.0] * int(items.answered.sum())
+            return np.zeros(len(items))
         try:
-            return confidence(items, name, self._calibration, rounded=rounded)
+            return (confidence if rounded else unrounded)(items, name, self._calibration).values
         except UserError as error:
             return str(error)
 
-    def _scores_of(self, context: Context) -> list[float] | str:
+    def _scores_of(self, context: Context) -> Floats | str:
         rounded = context.convention != _UNROUNDED
         return self._scores(str(context.system), context.confidence or "", shared=context.shared, rounded=rounded)
 
-    def _rows(self, context: Context) -> list[Unit]:
-        scores = self._scores_of(context)
-        return selective_rows(self._items(context), scores if isinstance(scores, list) else [], context.loss)
+    def _graded_by(self, context: Context) -> Graded | str:
+        items, scores = self._items(context), self._scores_of(context)
+        if isinstance(scores, str):
+            return scores
+        if items.losses is not None and context.loss != GIVEN:
+            return _OTHER_LOSS.format(shown(context.loss))
+        try:
+            return grade(items, loss=None if items.losses is not None else context.loss, confidence=scores)
+        except UserError as error:
+            return str(error)
 
-    def _curve_of(self, context: Context) -> PlainCurve:
-        rows = self._rows(context)
+    def _graded(self, context: Context) -> Graded | str:
+        """The loss and the confidence of each answered unit, or why they cannot be recomputed."""
+        return self._grades(replace(context, quantity=UNKNOWN, criterion=None, draws=None, minus=None, stem=None))
+
+    def _curve_of(self, context: Context) -> Curve | str:
+        graded = self._graded(context)
+        if isinstance(graded, str):
+            return graded
         if context.convention == _FAILED:
             failed = len(self._runs[str(context.system)].failed) * len(self._items(context).item_names)
-            rows += [Unit(None, None)] * failed
-        return conventions.CURVES.get(context.convention, PlainCurve)(rows)
+            return Curve.of(replace(graded, units=graded.units + failed, clusters=None))
+        return curves.CURVES.get(context.convention, Curve.of)(graded)
 
     def computed(self, context: Context) -> float | None:
         """The value of a figure; None where the run cannot serve it."""
         if context.minus is not None:
             sides = [self.value(replace(context, system=name, minus=None)) for name in (context.system, context.minus)]
             return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
-        name, items, scores = context.quantity.name, self._items(context), self._scores_of(context)
-        if name in conventions.RUN_COUNTS:
+        name, items = context.quantity.name, self._items(context)
+        if name in curves.RUN_COUNTS:
             people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
             everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
-            return conventions.RUN_COUNTS[name](items, len(everyone))
-        if isinstance(scores, str) or self._unserved(context) is not None:
+            return curves.RUN_COUNTS[name](items, len(everyone))
+        if self._unserved(context) is not None:
             return None
-        if name in conventions.CALIBRATION:
-            loops = conventions.conventions_of(context.quantity) if name == "ece" else {"": LOOPS[name]}
-            value = loops.get(context.convention, loops[""])(forecast_rows(items, scores))
-        elif context.convention in tools.KNOWN:
-            value = tools.number_of_tool(context.convention, context.quantity, self._rows(context))
-        else:
-            curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
-            value = conventions.selective_number(context.quantity, self._curve(curve))
-        return None if value is None else float(value)
+        if name in SCORES:
+            return self._score(context)
+        if context.convention in tools.KNOWN:
+            graded = self._graded(context)
+            return None if isinstance(graded, str) else self._of_tool(context, graded).value
+        curve = self._curve(replace(context, quantity=UNKNOWN, criterion=None, draws=None))
+        return None if isinstance(curve, str) else curves.of_curve(context.quantity, curve)
+
+    def _of_tool(self, context: Context, graded: Graded) -> tools.FigureOfTool:
+        return tools.figure_of_tool(context.convention, context.quantity, graded)
+
+    def _score(self, context: Context) -> float | None:
+        """The value of a figure of the confidences as probabilities of being exactly right."""
+        items, name = self._items(context), context.quantity.name
+        graded = self._graded(context if items.losses is not None else replace(context, loss="zero_one"))
+        if isinstance(graded, str):
+            return None
+        outcomes = (graded.loss == 0).astype(int)
+        if name in FIGURES:
+            loops = conventions_of(context.quantity) if name == "ece" else {"": FIGURES[name]}
+            rows = [*zip(graded.confidence.tolist(), outcomes.tolist(), strict=True)]
+            value = loops.get(context.convention, loops[""])(rows)
+            return None if value is None else float(value)
+        score = float(Measure.of(name)(Forecasts.of(graded.confidence, outcomes))[0]) if len(outcomes) else math.nan
+        return None if math.isnan(score) else score
 
     def expected(self, context: Context) -> Expected:
         """The value that the data give for a figure; intervals and errors have a band of Monte-Carlo error."""
         if context.draws is None:
-            tool = context.convention if context.minus is None else ""
-            ends = tools.range_of_tool(tool, context.quantity, self._rows(context)) if tool in tools.KNOWN else None
+            sorts = context.convention in tools.KNOWN and context.minus is None
+            graded = self._graded(context) if sorts else ""
+            ends = None if isinstance(graded, str) else self._of_tool(context, graded).over_ties
             return replace(super().expected(context), band=ends, within=tools.OVER_TIES if ends else "")
         drawn = [figure for figure in self.figures if figure.context.draws and figure.context.quantity]
         wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
         view = replace(context, quantity=UNKNOWN, draws=None, stem=None)
-        values = [value for value in self._replicates(view, wanted)[context.quantity] if value is not None]
+        drawn_values = self._replicates(view, wanted)[context.quantity]
+        values = drawn_values[~np.isnan(drawn_values)].tolist()
         if context.draws == "drop":
             return expected_share(1 - len(values) / self._resamples, self._resamples, self._recorded)
         if context.draws == "error":
@@ -168,22 +223,25 @@ class RunAudit(Audit):
             expected = expected_end(values, _SHARES[context.draws], self._recorded)
         return replace(expected, share=context.quantity.name not in self.unbounded)
 
-    def _drawn(
-        self, context: Context, wanted: frozenset[ReportedQuantity]
-    ) -> dict[ReportedQuantity, list[float | None]]:
-        """The wanted quantities in each replicate that the audit draws."""
-        sides = []
+    def _drawn(self, context: Context, wanted: frozenset[ReportedQuantity]) -> dict[ReportedQuantity, Floats]:
+        """The wanted quantities in each replicate that the audit draws; nan where one is undefined."""
+        tables = []
         for side in (replace(context, system=name) for name in (context.system, context.minus) if name):
-            rows, single = self._rows(side), context.convention == _SINGLE_UNITS
-            sides.append([[row] for row in rows] if single else by_cluster(self._items(side), rows))
+            graded = self._graded(side)
+            if isinstance(graded, str):
+                return dict.fromkeys(wanted, np.empty(0))
+            if context.convention == _SINGLE_UNITS:
+                each = np.flatnonzero(self._items(side).answered)
+                graded = replace(graded, clusters=Clusters(range(graded.units), np.ones(graded.units, np.int64), each))
+            tables.append(Table.of(graded))
 
-        def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
-            curves, of = [*map(PlainCurve, rows)], conventions.selective_number
-            values = {quantity: [of(quantity, curve) for curve in curves] for quantity in wanted}
-            return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in values.items()}
+        def numbers(*samples: Any) -> dict[str, Any]:
+            sides = {quantity: [curves.of_sample(quantity, sample) for sample in samples] for quantity in wanted}
+            return {names[quantity]: first - sum(others) for quantity, (first, *others) in sides.items()}
 
-        replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
-        return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
+        names = {quantity: f"{number}" for number, quantity in enumerate(wanted)}
+        replicates = bootstrap(numbers, *tables, plan=Plan(self._resamples, seed=_SEED))
+        return {quantity: replicates[name] for quantity, name in names.items()}
 
     def last_resort(self, context: Context, reported: Any) -> Explanation | None:
         """A known cause of a difference in an interval, error or drop rate."""
@@ -196,8 +254,10 @@ class RunAudit(Audit):
 
     def consistent_with(self, context: Context, reported: Any) -> str:
         """The tools whose order of ties may give this value, in words."""
-        able = context.draws is None and context.minus is None and isinstance(reported, Printed)
-        return (able and tools.within_ties(context, reported, self._rows)) or super().consistent_with(context, reported)
+        if context.draws is None and context.minus is None and isinstance(reported, Printed):
+            found = tools.within_ties(context, reported, lambda loss: self._graded(replace(context, loss=loss)))
+            return found or super().consistent_with(context, reported)
+        return super().consistent_with(context, reported)
 
     def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
         """How an older evaluation script computed confidences."""
@@ -208,7 +268,7 @@ class RunAudit(Audit):
     def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         context, runs = figure.context, ", ".join(map(shown, self._runs))
-        if context.quantity.name not in conventions.SELECTIVE | conventions.CALIBRATION | self.counts:
+        if context.quantity.name not in SELECTIVE | SCORES | self.counts:
             return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
         if context.stranger is not None:
             named = context.system is not None and context.confidence is not None
@@ -224,7 +284,7 @@ class RunAudit(Audit):
 
     def _undrawn(self, quantity: ReportedQuantity, draws: str) -> str | None:
         """Why an interval, error or drop rate cannot be recomputed."""
-        if quantity.name not in conventions.SELECTIVE or quantity.achieved:
+        if quantity.name not in SELECTIVE or quantity.achieved:
             return f"no draws are made of {quantity}"
         if draws == "interval":
             return "it does not say which end of the interval it is"
@@ -233,23 +293,23 @@ class RunAudit(Audit):
 
     def _unserved(self, context: Context) -> str | None:
         """Why a figure of a named run cannot be recomputed."""
-        name, scores = context.quantity.name, self._scores_of(context)
+        name, items = context.quantity.name, self._items(context)
         if name in self.counts:
             return None
-        items = self._items(context)
         if items.losses is not None and context.loss != GIVEN:
-            return f"the table gives losses: it does not say what the loss {shown(context.loss)} would be"
+            return _OTHER_LOSS.format(shown(context.loss))
         if items.losses is None and context.loss not in LOSSES:
             return f"no loss is called {shown(context.loss)}: there are {', '.join(LOSSES)}"
         if context.loss == "abs_norm" and items.instrument is None:
             return "the loss abs_norm divides by the score range: give the instrument"
-        if isinstance(scores, str):
+        graded = self._graded(context)
+        if isinstance(graded, str):
             named = items.instrument is not None or context.confidence != "llm"
             numeric = [] if named else [name for name, column in items.signals.items() if column.usable().any()]
             signals = ", ".join(map(shown, numeric))
             missing = 'it does not say what ranks the answers: write "confidence" beside it, one of'
-            return f"{missing} {signals}" if signals else scores
-        outside = name in conventions.CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in scores)
+            return f"{missing} {signals}" if signals else graded
+        outside = name in SCORES - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in graded.confidence)
         return f"{shown(context.confidence or '')} is not a probability" if outside else None
 
     def _system(self, figure: Figure) -> str | None:
@@ -269,9 +329,9 @@ class RunAudit(Audit):
     def _completed(self, figure: Figure, system: str) -> Context:
         context = figure.context
         ranked_by = context.confidence or figure.beside.get("confidence") or self._stated.get("confidence")
-        if ranked_by is None and context.quantity.name not in conventions.UNRANKED:
+        if ranked_by is None and context.quantity.name not in curves.UNRANKED:
             ranked_by = self._usual_confidence(system)
-        loss = stated_loss(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
+        loss = _loss_of(self._runs[system], figure.beside.get("loss", self._stated.get("loss")))
         tool = context.convention or self._stated.get("convention", "")
         convention = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
         minus = self._sides[0] if context.difference else None
@@ -280,8 +340,8 @@ class RunAudit(Audit):
 
     def _usual_confidence(self, system: str) -> str:
         """The default confidence of a run: the first variant it serves, the only signal of a table, or else llm."""
-        own = [name for name in self._runs[system].signals if isinstance(self._scores(system, name), list)]
-        served = (name for name in FORMULAS if isinstance(self._scores(system, name), list))
+        own = [name for name in self._runs[system].signals if not isinstance(self._scores(system, name), str)]
+        served = (name for name in VARIANTS if not isinstance(self._scores(system, name), str))
         return next(served, own[0] if len(own) == 1 else "llm")
 
     def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
@@ -294,15 +354,15 @@ class RunAudit(Audit):
             yield f"our definition, not that of {context.convention}", replace(context, convention="")
         yield from self._older_habits(context)
         yield from tools.by_tools(context, tools.EMULATED, self.value)
-        yield from ((description, replace(context, convention=description)) for description in conventions.CURVES)
+        yield from ((description, replace(context, convention=description)) for description in curves.CURVES)
         yield from tools.by_tools(context, tools.ALSO_KNOWN, self.value)
         yield from self._other_units(context)
         for system in self._runs:
             if context.minus is None and system != context.system:
                 yield f"it is the figure of {shown(system)}", replace(context, system=system)
-        yield from conventions.other_figures(context)
+        yield from curves.other_figures(context)
         yield from tools.by_tools(context, [*tools.KNOWN], self.value, tools.ERRORS)
-        binned = conventions.conventions_of(context.quantity) if context.quantity.name == "ece" else ()
+        binned = conventions_of(context.quantity) if context.quantity.name == "ece" else ()
         yield from ((description, replace(context, convention=description)) for description in binned if description)
 
     def _other_units(self, context: Context) -> Iterator[tuple[str, Context]]:
@@ -314,7 +374,21 @@ class RunAudit(Audit):
             description = everyone if context.shared else "only the participants in every run"
             yield description, replace(context, shared=not context.shared)
         for loss in (loss for loss in LOSSES if loss != context.loss and items.losses is None):
-            scaled = (loss, context.loss) == ("abs", "abs_norm") and items.instrument is not None
-            plain = f"loss {loss}, not {context.loss}"
-            description = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
+            description = f"loss {loss}, not {context.loss}"
+            if (loss, context.loss) == ("abs", "abs_norm") and items.instrument is not None:
+                description = f"× {items.instrument.range}: loss not normalised (abs, not abs_norm)"
             yield description, replace(context, loss=loss)
+
+
+def _ranks(items: Items, name: str) -> bool:
+    """Whether a name is that of a confidence, even one that this run cannot serve."""
+    known = name in VARIANTS or name in items.signals or name in NEED_CALIBRATION
+    return known or name.startswith(("calibrated:", "secondary:"))
+
+
+def _loss_of(items: Items, stated: str | None) -> str:
+    """The loss of a figure: as stated, or else that of the data, which may be the same under another name."""
+    if items.losses is None:
+        return stated or ("zero_one" if items.instrument is None else "abs_norm")
+    are_errors = {*items.losses.numerators.tolist()} <= {0, items.losses.divisor}
+    return GIVEN if stated is None or (stated == "zero_one" and are_errors) else stated

@@ -2,46 +2,102 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
 
 from demur.audit.figures import Explanation, Printed
-from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, OtherTool, number, with_abstentions
-from demur.audit.loops.selective import Unit
 from demur.audit.reported.contexts import Context
+from demur.audit.reported.curves import parameters
 from demur.audit.reported.names import ReportedQuantity
 from demur.errors import UserError
 from demur.quantities import Measure
 from demur.quantities.conventions.bridges import CONVENTIONS, convention_of, scale_of
+from demur.quantities.conventions.emulations import EMULATIONS, Answers, Definition, Emulation
 from demur.quantities.conventions.signature import MANY, OURS
+from demur.quantities.curve import Curve
+from demur.sampling.graded import Graded
 
+_FD_SHIFTS, _TORCH = EMULATIONS["fd-shifts"], EMULATIONS["torch-uncertainty"]
+_HYPERBOLAS = {"aurc": _FD_SHIFTS.numbers["aurc_hyperbola"]}
 _AS_RIGHT = "fd-shifts, with abstentions as the least confident answers of loss 0"
 _AS_WORST = "fd-shifts, with abstentions as the least confident answers of the largest loss"
-_ABSTENTIONS = dict.fromkeys((_AS_RIGHT, _AS_WORST), TOOLS["fd-shifts"])
-KNOWN: dict[str, OtherTool] = TOOLS | _ABSTENTIONS | ALSO_REPORTED
-EMULATED, ALSO_KNOWN = tuple(TOOLS), (*_ABSTENTIONS, *ALSO_REPORTED)
+_ABSTENTIONS = dict.fromkeys((_AS_RIGHT, _AS_WORST), _FD_SHIFTS)
+
+
+def _not_times_1000(definition: Definition) -> Definition:
+    return Definition(lambda curve: definition.number(curve) / 1000)
+
+
+def _mean_of_rescaled(curve: Curve) -> Fraction:
+    """The mean selective risk of losses rescaled from 0 to 1; where all are equal they are in the middle."""
+    low, high = (Fraction(curve.loss_levels[end].item()) / curve.divisor for end in (0, -1))
+    return (curve.harmonic_area - low) / (high - low) if high > low else Fraction(1, 2)
+
+
+def _plotted_generalized_area(curve: Curve) -> float:
+    """Trapezoids under each selective risk times the share of the answers that are not accepted."""
+    n, count = curve.units, curve.points.count
+    heights = curve.selective_risk * (n - count) / n
+    return math.fsum((heights[1:] + heights[:-1]) / 2) / n
+
+
+# Known to be reported under these names, and emulated under others or not at all.
+_ALSO_REPORTED = {
+    "fd-shifts, by hyperbolas": replace(_FD_SHIFTS, numbers=_HYPERBOLAS),
+    "fd-shifts, not × 1000": replace(
+        _FD_SHIFTS, numbers={name: _not_times_1000(each) for name, each in _FD_SHIFTS.numbers.items()}
+    ),
+    "fd-shifts, by hyperbolas, not × 1000": replace(
+        _FD_SHIFTS, numbers={name: _not_times_1000(each) for name, each in _HYPERBOLAS.items()}
+    ),
+    "lm-polygraph": replace(_TORCH, numbers={"aurc": Definition(_mean_of_rescaled)}, refuses=lambda _: ""),
+    "a plot of torch-uncertainty": replace(
+        _TORCH,
+        numbers={
+            "aurc": EMULATIONS["item-by-item"].numbers["aurc"],
+            "augrc": Definition(_plotted_generalized_area),
+        },
+    ),
+}
+KNOWN: dict[str, Emulation] = EMULATIONS | _ABSTENTIONS | _ALSO_REPORTED
+# Packages that people install are likelier causes than the code of a paper.
+EMULATED = tuple(sorted(EMULATIONS, key=lambda name: name not in ("fd-shifts", "torch-uncertainty")))
+ALSO_KNOWN = (*_ABSTENTIONS, *_ALSO_REPORTED)
 OVER_TIES = "consistent with it: within the range over all orders of equal confidences"
 ERRORS = "zero_one"
 
 
-def number_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit], ties: str = "") -> float | None:
-    """The value of a tool's figure on these rows; `ties` replaces its order of equal confidences."""
+class FigureOfTool(NamedTuple):
+    """The value of a tool's figure, None where it has none, and its range over all orders of ties if they matter."""
+
+    value: float | None = None
+    over_ties: tuple[float, float] | None = None
+
+
+def figure_of_tool(name: str, quantity: ReportedQuantity, graded: Graded) -> FigureOfTool:
+    """A tool's figure of these answers."""
+    tool = KNOWN[name]
+    if quantity.achieved or quantity.name not in tool.numbers:
+        return FigureOfTool()
     if name in _ABSTENTIONS:
-        worst = max((row.loss for row in rows if row.loss is not None), default=Fraction(0))
-        rows = with_abstentions(rows, worst if name == _AS_WORST else Fraction(0))
-    at = [quantity.number] if "@" in quantity.name else []
-    value = None if quantity.achieved else number(KNOWN[name], quantity.name, at, rows, ties)
-    return None if value is None else float(value)
+        graded = _with_abstentions(graded, graded.loss.max(initial=0) if name == _AS_WORST else 0)
+    found = tool.computed(tool.numbers[quantity.name], parameters(quantity), Answers(graded))
+    low, high = found.over_ties or (None, None)
+    ends = None if low is None or high is None or low == high else (low, high)
+    return FigureOfTool(None if math.isnan(found.value) else found.value, ends)
 
 
-def range_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit]) -> tuple[float, float] | None:
-    """The range of a tool's figure over all orders of ties; None where ties change nothing."""
-    if KNOWN[name].ties == "plateau":
-        return None
-    ends = [number_of_tool(name, quantity, rows, ties) for ties in ("best", "worst")]
-    known = sorted(end for end in ends if end is not None)
-    return (known[0], known[1]) if len({*known}) > 1 else None
+def _with_abstentions(graded: Graded, loss: float) -> Graded:
+    """Every abstention as an answer of this loss, less confident than all others."""
+    count = graded.units - graded.answered
+    losses, lowest = np.append(graded.loss, np.full(count, loss)), graded.confidence.min(initial=0) - 1
+    confidence = np.append(graded.confidence, np.full(count, lowest))
+    return replace(graded, loss=losses, confidence=confidence, clusters=None)
 
 
 def by_tools(
@@ -63,11 +119,16 @@ def named(context: Context, name: str, loss: str = "") -> str:
     return f"the {title} of {name}{loss and f' under the loss {loss}'}"
 
 
-def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context], list[Unit]]) -> str:
-    """The tools that can give this value under some order of equal confidences, in words."""
+def within_ties(context: Context, reported: Printed, graded_by: Callable[[str], Graded | str]) -> str:
+    """The tools that can give this value under some order of equal confidences, in words.
+
+    `graded_by` gives the answers under a loss, or why that cannot be.
+    """
     for loss in dict.fromkeys((context.loss, ERRORS)):
-        rows = rows_of(replace(context, loss=loss))
-        ranges = {name: range_of_tool(name, context.quantity, rows) for name in TOOLS}
+        graded = graded_by(loss)
+        if isinstance(graded, str):
+            continue
+        ranges = {name: figure_of_tool(name, context.quantity, graded).over_ties for name in EMULATED}
         fitting = {name: ends for name, ends in ranges.items() if ends is not None and reported.agrees(*ends)}
         if fitting:
             (first, (low, high)), *others = fitting.items()

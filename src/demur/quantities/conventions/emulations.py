@@ -121,11 +121,14 @@ class Emulation:
         return names
 
     def emulated(self, name: str, answers: Answers) -> Emulated:
-        """One number of these answers."""
+        """One number of these answers, by its name."""
+        return self.computed(*self._defined(name), answers)
+
+    def computed(self, definition: Definition, at: tuple[Any, ...], answers: Answers) -> Emulated:
+        """One number of these answers, by its definition and the parameters that it takes."""
         refused = self.refuses(answers.tied) if answers.graded.answered else "nothing is answered"
         if refused:
             return Emulated(math.nan, undefined=refused)
-        definition, at = self._defined(name)
         units = answers.graded.units if self.keys["abst"] == "in" else answers.tied.units
 
         def number(ties: str) -> float:

@@ -107,9 +107,14 @@ class Signature:
         """Every key with its value, in the order they are printed."""
         return ((_key(field.name), getattr(self, field.name)) for field in fields(self))
 
-    def __str__(self) -> str:
+    @property
+    def parts(self) -> list[str]:
+        """The printed keys with their values, where a long line may be broken."""
         printed = [(key, value) for key, value in self.items() if (key, value) != ("g.start", "zero")]
-        return "|".join(f"{key}:{_escaped(value)}" for key, value in printed)
+        return [f"{key}:{_escaped(value)}" for key, value in printed]
+
+    def __str__(self) -> str:
+        return "|".join(self.parts)
 
     @classmethod
     def parse(cls, line: str) -> Signature:
@@ -183,6 +188,15 @@ def _check_loss(value: str) -> None:
             raise UserError(f"signature: loss {literal(value)}, expected {', '.join([*losses, GIVEN])} or {OF_SCORES}")
 
 
+def resampled(resamples: int | str, what: str, seed: int | str) -> str:
+    """How often what was resampled, in words.
+
+    >>> resampled(200, "posts", 7), resampled(0, "posts", 7)
+    ('200 bootstrap resamples of posts, seed 7', 'nothing was resampled')
+    """
+    return f"{resamples} bootstrap resamples of {what}, seed {seed}" if resamples else "nothing was resampled"
+
+
 def meaning(key: str, value: str) -> str:
     """A value of a key in words.
 
@@ -198,9 +212,7 @@ def meaning(key: str, value: str) -> str:
         return "1 − the score that the data give" if value == OF_SCORES else "the loss that the data give"
     if key == "boot":
         drawn = _BOOT.fullmatch(value)
-        if drawn is None or value == NONE:
-            return "nothing was resampled"
-        return f"{drawn[2]} bootstrap resamples of {drawn[1]}s, seed {drawn[3]}"
+        return resampled(0, "", 0) if drawn is None or value == NONE else resampled(drawn[2], f"{drawn[1]}s", drawn[3])
     return _NO_NAMES.get((key, value)) or _NAMES[key].format(shown(value))
 
 

@@ -1,0 +1,44 @@
+"""Rows: the plain tuples that figures of rankings are computed from."""
+
+from typing import NamedTuple
+
+from demur.audit.retrieval_figures.ranking import Ranked
+from demur.audit.retrieval_figures.selection import Shown
+from demur.facts.rankings import Query
+
+
+def ranking_row(query: Query, level: int = 1) -> Ranked:
+    """How many ids there are to find, which ranks hold one, and the grades."""
+    gold, judged = set(query.relevant(level)), {name: grade for name, grade in query.graded().items() if grade > 0}
+    hits, grades = (tuple(name in gold for name in query.ranked), tuple(judged.get(name, 0) for name in query.ranked))
+    return Ranked(len(gold), hits, grades, tuple(judged.values()))
+
+
+class QueryRow(NamedTuple):
+    """One query with the rows that figures are computed from; a probability, a selection and a fold may be missing."""
+
+    post: str
+    criterion: str
+    fold: str | None
+    ranking: Ranked
+    prob: tuple[float, int] | None
+    selected: Shown | None
+
+    @property
+    def gold(self) -> int:
+        """How many ids there are to find."""
+        return self.ranking.gold
+
+
+def query_row(query: Query, level: int = 1) -> QueryRow:
+    """Everything that figures need of a query; the probability comes with whether there is gold."""
+    gold, selected = set(query.relevant(level)), query.selected
+    hits = sum(candidate in gold for candidate in selected or ())
+    return QueryRow(
+        post=str(query.post),
+        criterion=str(query.criterion),
+        fold=None if query.fold is None else str(query.fold),
+        ranking=ranking_row(query, level),
+        prob=None if query.prob is None else (float(query.prob), int(bool(gold))),
+        selected=None if selected is None else Shown(len(gold), len(selected), hits),
+    )

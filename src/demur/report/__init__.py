@@ -1,1 +1,0 @@
-"""Reports: results for people, as pages, tables, figures and text."""

@@ -1,0 +1,48 @@
+"""Tables of the page: the headings of their columns, which narrow screens repeat before every cell of a card."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from demur.errors import harmless
+
+_WIDE = 9
+_PLAIN = re.compile(r"[^A-Za-z0-9 ]")
+
+
+class Column(NamedTuple):
+    """The heading of a column: its text, its style, and its markup if that is more than the text."""
+
+    text: str
+    style: str = ""
+    markup: Markup | None = None
+
+
+class ColumnGroup(NamedTuple):
+    """A heading above several columns."""
+
+    text: str
+    span: int
+    markup: Markup | None = None
+
+
+def card_attributes(columns: Sequence[Column], groups: Sequence[ColumnGroup] = ()) -> Markup:
+    r"""The attributes of a table: its headings as CSS properties, and that a very wide one can be scrolled.
+
+    The first column is in no group.
+
+    >>> print(card_attributes([Column("a_b"), Column(""), Column("y")], [ColumnGroup("x", 2)]))
+     style="--c1:'a\5f b ';--c2:'x ';--c3:'x y '"
+    """
+    above = ["", *(group.text for group in groups for _ in range(group.span))] if groups else [""] * len(columns)
+    labels = [f"{group} {column.text}".strip() for group, column in zip(above, columns, strict=True)]
+    style = ";".join(f"--c{number}:'{_css(label)} '" for number, label in enumerate(labels, 1) if label)
+    wide = ' tabindex="0" data-wide=""' if len(labels) > _WIDE else ""
+    return Markup(f'{wide} style="{style}"' if style else wide)  # noqa: S704  (every sign of a label is escaped)
+
+
+def _css(text: str) -> str:
+    """Text as a CSS string: everything except letters, digits and spaces is escaped."""
+    return _PLAIN.sub(lambda character: f"\\{ord(character[0]):x} ", harmless(text))

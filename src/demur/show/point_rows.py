@@ -1,0 +1,24 @@
+"""Raters and published points as rows of a table."""
+
+import math
+
+from demur.inference.key import Key
+from demur.results.gaps import deciding, gap_key, gap_verdict, system_key
+from demur.results.parts import ExternalPoint
+from demur.results.table import Results
+from demur.show.names import NamedSystem
+from demur.show.text import UNDEFINED, four, interval_text, with_interval
+
+HEADINGS = ("who", "coverage", "risk", "system there", "risk less the system's", "verdict")
+
+
+def point_row(results: Results, point: ExternalPoint, system: NamedSystem, confidence: str) -> tuple[str, ...]:
+    """A point as a row of a table."""
+    gap, own = (results[key(point.name, system.system, confidence)] for key in (gap_key, system_key))
+    cells = [with_interval(results, results[Key(point.name, name)]) for name in ("cmax", "risk")]
+    at_coverage = "beyond Cmax" if math.isnan(own.value) else with_interval(results, own)
+    if math.isnan(gap.value):
+        return point.name, *cells, at_coverage, UNDEFINED, ""
+    ends, verdict = deciding(gap), gap_verdict(gap, results.selective.margin) or "not tested"
+    difference = four(gap.value) if ends is None else f"{four(gap.value)} {interval_text(ends)}"
+    return point.name, *cells, at_coverage, difference, verdict

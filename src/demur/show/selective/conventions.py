@@ -1,0 +1,18 @@
+"""Numbers of other conventions as a section."""
+
+from demur.results.table import Results
+from demur.show.sections import Content, section
+from demur.show.statements.conventions import OverTies, emulated_text, other_numbers, remarks
+
+
+@section("conventions", "Other conventions", task="selective", order=75)
+def conventions(results: Results) -> Content | None:
+    """Every number of another convention; None if none was requested."""
+    if not results.selective.conventions:
+        return None
+    tables = [[*other_numbers(results, confidence)] for confidence in results.selective.confidences]
+    return {
+        "tables": [[(row, [*map(emulated_text, row.numbers)]) for row in table] for table in tables],
+        "ranges": OverTies(),
+        "remarks": remarks([row for table in tables for row in table]),
+    }

@@ -1,0 +1,115 @@
+"""How the numbers were made: the loss, the resampling, the intervals that are shown, and the conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from demur.drawing.labels import isolated
+from demur.errors import harmless, shown
+from demur.quantities.conventions.signature import resampled
+from demur.results.study import SIGNATURE, SelectiveStudy
+from demur.show.statements.statement import Fact
+from demur.show.text import level_of
+
+if TYPE_CHECKING:
+    from demur.results.table import Results
+
+_LABELS = {"anchor_at_zero": "At coverage 0"}
+
+
+@dataclass(frozen=True, slots=True)
+class LossUsed(Fact):
+    """The loss of an answer."""
+
+    name: str
+    definition: str
+    label: ClassVar[str] = "Loss"
+
+    @property
+    def words(self) -> str:
+        """Its name and its definition."""
+        return f"{shown(self.name)}, {harmless(self.definition)}"
+
+
+def loss_used(results: Results) -> LossUsed:
+    """The loss of an evaluation of answers."""
+    loss = results.selective.loss
+    return LossUsed(loss.name, loss.definition)
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling(Fact):
+    """How often what was resampled, within which levels if any; 0 resamples if nothing was."""
+
+    resamples: int
+    seed: int
+    noun: str
+    within: str | None = None
+    label: ClassVar[str] = "Resampling"
+
+    @property
+    def words(self) -> str:
+        """The resamples with their seed."""
+        strata = "" if self.within is None else f" within {isolated(self.within)}"
+        drawn = resampled(self.resamples, f"{self.noun}s{strata}", self.seed)
+        return drawn if self.resamples else f"{drawn}, so there are no intervals"
+
+
+def resampling(results: Results) -> Resampling:
+    """How the clusters of results were resampled."""
+    study, drawn = results.study, results.study.bootstrap
+    groups = study.groups if isinstance(study, SelectiveStudy) else None
+    within = None if groups is None else groups.stratified_by
+    return Resampling(drawn.n_resamples if drawn else 0, drawn.seed if drawn else 0, study.noun, within)
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals(Fact):
+    """Which intervals stand in brackets, and by which methods they were computed, if that is said."""
+
+    level: str
+    methods: tuple[str, ...] = ()
+    label: ClassVar[str] = "Intervals"
+
+    @property
+    def words(self) -> str:
+        """The level and the methods."""
+        methods = ", ".join(method_name(method) for method in self.methods)
+        return f"in brackets the {self.level}{methods and f' ({methods})'}"
+
+
+def intervals(results: Results, methods: Iterable[str] = ()) -> Intervals:
+    """The intervals that are shown."""
+    return Intervals(level_of(results), tuple(methods))
+
+
+def method_name(method: str) -> str:
+    """The name of an interval method in words."""
+    return shown(method.replace("_", " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Convention(Fact):
+    """A convention that the numbers follow."""
+
+    name: str
+    text: str
+
+    @property
+    def label(self) -> str:
+        """What it is about."""
+        return _LABELS.get(self.name) or shown(self.name.replace("_", " ")).capitalize()
+
+    @property
+    def words(self) -> str:
+        """The convention as the file records it."""
+        return harmless(self.text)
+
+
+def conventions(results: Results) -> Iterator[Convention]:
+    """The conventions that a file records, without the signature."""
+    for name, text in results.study.convention.items():
+        if name != SIGNATURE:
+            yield Convention(name, text)

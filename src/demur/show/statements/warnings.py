@@ -1,0 +1,91 @@
+"""Warnings: what each says, and which numbers it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from demur.drawing.labels import isolated, shortened
+from demur.files.strict_model import WordedWarning
+from demur.inference.warnings import ResultWarning
+from demur.results.study import SelectiveStudy
+from demur.results.table import Results
+from demur.show.statements.statement import Statement
+
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Warned(Statement):
+    """A kind of warning: its message, and the numbers it is about, the one of the message first."""
+
+    code: str
+    message: str
+    about: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The first number with the message, and some of the others."""
+        first, *others = map(isolated, self.about)
+        more = f" and {len(others) - _MOST_SHOWN} more" if len(others) > _MOST_SHOWN else ""
+        also = f"; also {', '.join(others[:_MOST_SHOWN])}{more}" if others else ""
+        return f"{first}: {self.message}{also}"
+
+
+def warnings(results: Results) -> list[Warned]:
+    """The warnings of results, each kind once."""
+    several = isinstance(results.study, SelectiveStudy) and len(results.systems) > 1
+    labels = dict(zip(results.systems, shortened(results.systems), strict=True)) if several else {}
+    noun = results.study.noun
+    worded = [(warning.code, warning.message(noun), _subject(results, warning, labels)) for warning in results.warnings]
+    return by_kind(worded)
+
+
+def recorded_warnings(recorded: Iterable[WordedWarning]) -> list[Warned]:
+    """The warnings that a calibration records in words, each kind once."""
+    return by_kind((warning.code, warning.message, warning.where) for warning in recorded)
+
+
+def by_kind(worded: Iterable[tuple[str, str, str]]) -> list[Warned]:
+    """Codes, messages and subjects, each code once with its first message."""
+    kinds: dict[str, tuple[str, list[str]]] = {}
+    for code, message, where in worded:
+        kinds.setdefault(code, (message, []))[1].append(where)
+    return [Warned(code, message, tuple(about)) for code, (message, about) in kinds.items()]
+
+
+def _subject(results: Results, warning: ResultWarning, labels: dict[str, str]) -> str:
+    about, subject = warning.about, warning.subject
+    if isinstance(results.study, SelectiveStudy):
+        return results.warning_subject(warning, labels)
+    if about.system is None:
+        return "posts" if subject == "clusters" else subject
+    gate = "gate " if subject in ("clusters", "confidence") else ""
+    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class BearingWarning(Statement):
+    """A warning that bears on a verdict, with the name of the system it is about, if any."""
+
+    system: str
+    message: str
+
+    @property
+    def starts_with_name(self) -> bool:
+        """Whether a system is named first."""
+        return bool(self.system)
+
+    @property
+    def words(self) -> str:
+        """The system and the message."""
+        return f"{self.system}: {self.message}" if self.system else self.message
+
+
+def bearing_warnings(
+    results: Results, about: Iterable[ResultWarning], codes: Iterable[str], names: Mapping[str, str]
+) -> Iterator[BearingWarning]:
+    """The first warning of each of these kinds; `names` has the systems that are named."""
+    first = {warning.code: warning for warning in reversed([*about])}
+    for warning in (first[code] for code in codes if code in first):
+        yield BearingWarning(names.get(warning.about.system or "", ""), warning.message(results.study.noun))
