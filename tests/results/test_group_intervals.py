@@ -165,8 +165,8 @@ def test_areas_at_the_coverage_all_groups_reach_and_their_influence(seed: int, n
 
     for own in range(3):
         view, measure = GroupView(views, own), Measure.of(name)
-        assert measure(view.exact()) == pytest.approx(number(own, [1.0] * 6), rel=1e-12)
-        for place, moved in enumerate(np.asarray(measure.influence(view.sample))[:, 0]):
+        assert float(measure(view.exact()).value[0]) == pytest.approx(number(own, [1.0] * 6), rel=1e-12)
+        for place, moved in enumerate(measure(view.sample).influence[:, 0]):
             ends = [number(own, [1.0 + sign * 1e-6 * (place == c) for c in range(6)]) for sign in (-1, 1)]
             assert moved == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-7)
 

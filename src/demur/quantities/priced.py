@@ -60,9 +60,9 @@ def cost(s: Sample, price: Fraction) -> Number:
     0.06
     """
     k, losses = s.curve.sums
-    cheapest = np.argmin(losses - k * (float(price) * s.table.largest), axis=0)
+    cheapest = np.argmin(losses / s.table.largest + float(price) * (s.sizes - k), axis=0)
     count, loss = map(s.stepwise, s.curve.points(cheapest))
-    return _paid(s, count, loss, price)
+    return least(_paid(s, count, loss, price), s.constant(price))
 
 
 @_cost("saving@A", title="saving@A", better="higher")

@@ -7,10 +7,11 @@ import numpy as np
 from demur.types import Floats
 
 _EULER = 0.57721566490153286
+_ROOM, _GRAIN = 1.125, 1024  # so that replicates with a few more answers find theirs in the same table
 _SERIES_FROM = 32  # where the terms left out are below the last bit
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _tables(length: int) -> Floats:
     n = np.maximum(np.arange(length, dtype=np.float64), _SERIES_FROM)
     tables = np.empty((2, length))
@@ -35,4 +36,4 @@ def harmonic_tables(most: float) -> Floats:
     >>> harmonic_tables(3)[0, :4].tolist()
     [0.0, 1.0, 1.5, 1.8333333333333333]
     """
-    return _tables(1 << int(most).bit_length())
+    return _tables(-(-int(most * _ROOM + 1) // _GRAIN) * _GRAIN)

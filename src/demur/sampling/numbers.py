@@ -108,11 +108,12 @@ class Number:
         if not self.slope:
             raise ValueError("a number without a derivative has no influences")
         parts = [(_some(term.by_cluster, replicates), _some(factor, replicates)) for term, factor in self.slope.items()]
-        total, part = np.empty((2, *np.broadcast_shapes(*(np.shape(array) for pair in parts for array in pair))))
+        shape = np.broadcast_shapes(*(np.shape(array) for pair in parts for array in pair))
+        total, part = np.empty(shape), np.empty(shape)
         np.multiply(*parts[0], out=total)
         for derivative, factor in parts[1:]:
             total += np.multiply(derivative, factor, out=part)
-        return np.asarray(total)
+        return total
 
 
 def _some(values: Any, replicates: slice) -> Any:

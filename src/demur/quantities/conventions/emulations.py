@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -22,12 +23,15 @@ from demur.quantities.conventions.signature import NONE
 from demur.quantities.curve import Curve
 from demur.quantities.excess import augrc_optimal, aurc_harmonic, aurc_optimal, aurc_sele
 from demur.quantities.operating import coverage_at_risk
+from demur.quantities.registry import Computed
 from demur.sampling.coverage import Coverage, risk_of
 from demur.sampling.graded import Graded
+from demur.sampling.numbers import Number
 from demur.sampling.plateaus import Points
 from demur.sampling.steps import careful_sum
 from demur.types import Indices
 
+Value = Fraction | float
 Remark = Callable[[Curve], str]
 _EPSILON = 2.0**-52
 _BOTH_ENDS = ("best", "worst")
@@ -53,7 +57,7 @@ class Emulated(NamedTuple):
 class Definition(NamedTuple):
     """A number of a curve without abstentions, when it is undefined, and what to know of it."""
 
-    number: Callable[..., float]
+    number: Callable[..., Value]
     undefined: str = ""
     remark: Remark = lambda _: ""
 
@@ -132,7 +136,7 @@ class Emulation:
         units = answers.graded.units if self.keys["abst"] == "in" else answers.tied.units
 
         def number(ties: str) -> float:
-            return definition.number(replace(answers.ranked(ties), units=units), *at)
+            return float(definition.number(replace(answers.ranked(ties), units=units), *at))
 
         value = number(self.keys["ties"])
         ends = _ends([*map(number, _BOTH_ENDS)]) if self.sorts else None
@@ -196,16 +200,22 @@ def _achievable_on_roc(curve: Curve) -> float:
     return _area_of_hyperbolas(curve)
 
 
-def _optimal(curve: Curve) -> float:
+def _exactly(quantity: Computed[Number], curve: Curve) -> Fraction:
+    """A number of a curve that is not yet rounded."""
+    value: Fraction = quantity(curve.sample).value[0]
+    return value
+
+
+def _optimal(curve: Curve) -> Value:
     if is_zero_one(curve):
         return 1000 * closed_form(curve.overall_risk, _EPSILON)
-    return 1000 * aurc_optimal(curve)
+    return 1000 * _exactly(aurc_optimal, curve)
 
 
-def _optimal_generalized(curve: Curve) -> float:
+def _optimal_generalized(curve: Curve) -> Value:
     if is_zero_one(curve):
-        return curve.overall_risk**2 * 500
-    return 1000 * augrc_optimal(curve)
+        return curve.exact_risk(-1, "selective") ** 2 * 500
+    return 1000 * _exactly(augrc_optimal, curve)
 
 
 def _off_by_one(curve: Curve) -> float:
@@ -218,14 +228,14 @@ def _log_weights(curve: Curve) -> float:
     return math.fsum(losses * np.log((curve.units + 1) / ranks)) / (curve.units * curve.divisor)
 
 
-def _from_first_point(curve: Curve, area: float, start: float) -> float:
+def _from_first_point(curve: Curve, area: Fraction, start: Fraction) -> Value:
     """A trapezoidal area over [0, 1] without its part below 1/n, divided by what is left of the coverages."""
     n = curve.units
     return (area - start) * n / (n - 1) if n > 1 else math.nan
 
 
-def _first_risk(curve: Curve) -> float:
-    return float(curve.selective_risk[0])
+def _first_risk(curve: Curve) -> Fraction:
+    return curve.exact_risk(0, "selective")
 
 
 def _risk_of_share(curve: Curve, coverage: Coverage) -> float:
@@ -244,12 +254,12 @@ EMULATIONS: dict[str, Emulation] = {
             "fd-shifts, × 1000 and without the abstentions",
             {"abst": "drop", "ties": "plateau", "dom": "one", "x": "1000", "opt": "closed", "hull": "roc"},
             {
-                "aurc": Definition(lambda curve: 1000 * aurc(curve)),
-                "augrc": Definition(lambda curve: 1000 * augrc(curve)),
+                "aurc": Definition(lambda curve: 1000 * _exactly(aurc, curve)),
+                "augrc": Definition(lambda curve: 1000 * _exactly(augrc, curve)),
                 "aurc_optimal": Definition(_optimal),
                 "augrc_optimal": Definition(_optimal_generalized),
-                "eaurc": Definition(lambda curve: 1000 * aurc(curve) - _optimal(curve)),
-                "eaugrc": Definition(lambda curve: 1000 * augrc(curve) - _optimal_generalized(curve)),
+                "eaurc": Definition(lambda curve: float(1000 * _exactly(aurc, curve)) - float(_optimal(curve))),
+                "eaugrc": Definition(lambda curve: 1000 * _exactly(augrc, curve) - _optimal_generalized(curve)),
                 "aurc_achievable": Definition(_achievable_on_roc),
                 "aurc_hyperbola": Definition(_area_of_hyperbolas),
             },
@@ -273,11 +283,13 @@ EMULATIONS: dict[str, Emulation] = {
             _BY_ROW | {"ties": "given.first", "rule": "trapezoid", "dom": "one.renorm", "g.start": NONE},
             {
                 "aurc": Definition(
-                    lambda curve: _from_first_point(curve, aurc(curve), _first_risk(curve) / curve.units),
+                    lambda curve: _from_first_point(curve, _exactly(aurc, curve), _first_risk(curve) / curve.units),
                     _ONE_ANSWER,
                 ),
                 "augrc": Definition(
-                    lambda curve: _from_first_point(curve, augrc(curve), _first_risk(curve) / (2 * curve.units**2)),
+                    lambda curve: _from_first_point(
+                        curve, _exactly(augrc, curve), _first_risk(curve) / (2 * curve.units**2)
+                    ),
                     _ONE_ANSWER,
                 ),
                 "risk@C": Definition(_risk_of_share),
@@ -305,7 +317,7 @@ EMULATIONS: dict[str, Emulation] = {
             "item-by-item",
             "the older AURC of lists of dicts, which compute_aurc takes without a loss",
             _BY_ROW | {"abst": "in", "ties": "given.first", "rule": "trapezoid", "dom": "cmax"},
-            {"aurc": Definition(lambda curve: aurc(curve) - _first_risk(curve) / curve.units)},
+            {"aurc": Definition(lambda curve: _exactly(aurc, curve) - _first_risk(curve) / curve.units)},
         ),
     )
 }
