@@ -19,6 +19,7 @@ from demur.quantities.curve import Curve
 from demur.sampling.coverage import Coverage
 from demur.sampling.exact import ExactSample
 from demur.sampling.graded import Graded
+from demur.sampling.harmonic import forget_tables
 from demur.sampling.plateaus import Plateaus
 from demur.sampling.sample import Cut, Sample
 from demur.sampling.table import Table
@@ -85,6 +86,9 @@ class CurveView:
         """Free the sample; it is computed again if needed. Its tables are as long as the number of answers."""
         for name in ("sample", "_exact"):
             self.__dict__.pop(name, None)
+        for steps in (self.table.plateaus, self.table.levels):
+            steps.forget()
+        forget_tables()
 
     def drawn(self, weights: Weights) -> Sample:
         """The replicates."""

@@ -30,6 +30,11 @@ def _trigamma(x: float) -> float:
     return 1 / x + 1 / (2 * x**2) + 1 / (6 * x**3) - 1 / (30 * x**5) + 1 / (42 * x**7) - 1 / (30 * x**9)
 
 
+def forget_tables() -> None:
+    """Free the tables; they are computed again if needed."""
+    _tables.cache_clear()
+
+
 def harmonic_tables(most: float) -> Floats:
     """Harmonic numbers H(k) in the first row and trigamma(k + 1) in the second, for k from 0 to `most` or more.
 

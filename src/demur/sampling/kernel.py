@@ -26,7 +26,7 @@ LANES = 8
 SETS = {"baseline": 2, "avx2": 4, "avx512": 8}  # instruction sets, and how many replicates one instruction processes
 _INTERFACE = 1  # must equal that of kernel.c
 _MOST = 64  # as in kernel.c
-_MOST_TILES = 1 << 24  # doubles: 128 MB of influences at a time
+_MOST_TILES = 1 << 21  # doubles: 16 MB of influences at a time, or one area
 _LARGEST = 255
 _HERE = Path(__file__).parent
 
@@ -135,7 +135,10 @@ class Tiles(Weights):
 
     def squares(self, numbers: Sequence[Number]) -> list[Floats]:
         """Σ u² over the clusters of each replicate, for the influences u on each number."""
-        return [sums for batch in self._batches(numbers) for sums in self._squares(batch)]
+        known = {}
+        for batch in self._batches(_by_area(numbers)):
+            known |= dict(zip(map(id, batch), self._squares(batch), strict=True))
+        return [known[id(number)] for number in numbers]
 
     def _batches(self, numbers: Sequence[Number]) -> Iterator[list[Number]]:
         """Numbers with so few terms that one call and a limited memory hold their influences."""
@@ -193,6 +196,15 @@ class Tiles(Weights):
             return np.ascontiguousarray(by_cluster[:, 0])
         tiles = self.padded(by_cluster).reshape(len(by_cluster), -1, LANES)
         return np.ascontiguousarray(tiles.swapaxes(0, 1))
+
+
+def _by_area(numbers: Sequence[Number]) -> list[Number]:
+    """Numbers with those of the same area side by side, so that its influences are computed once."""
+    first: dict[Term, int] = {}
+    for number in numbers:
+        for term in number.slope or ():
+            first.setdefault(term, len(first))
+    return sorted(numbers, key=lambda number: [first[term] for term in number.slope or () if type(term) is AreaTerm])
 
 
 def _columns(tiles: NDArray[Any], replicates: int) -> Floats:

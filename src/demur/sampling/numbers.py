@@ -130,6 +130,8 @@ def least(*numbers: Number) -> Number:
     """The smallest of some numbers; where several are, its derivative is the mean of theirs."""
     with np.errstate(invalid="ignore"):  # of nan, in arrays of fractions
         value = reduce(np.minimum, (each.value for each in numbers))
+        unknown = reduce(np.logical_or, (each.value != each.value for each in numbers))
+        value = np.where(unknown, np.nan, value) if np.any(unknown) else value
     flags = [each.value == value for each in numbers]
     ties = np.maximum(np.add.reduce(flags, dtype=np.float64), 1)  # nan equals nothing
     moved = (each.moving * (flag / ties) for each, flag in zip(numbers, flags, strict=True))

@@ -148,6 +148,11 @@ class Steps:
         by_turn = order[np.argsort(turn, kind="stable")]
         return np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])
 
+    def forget(self) -> None:
+        """Free what was kept to speed up sums; it is computed again if needed."""
+        for name in ("step", "_matrix", "_cumulated", "_turns"):
+            self.__dict__.pop(name, None)
+
     def running_sums(self, weights: Floats, *, whole: bool) -> tuple[Floats, Floats]:
         """Weighted counts and losses up to each step (rows) in each replicate (columns).
 
