@@ -84,7 +84,7 @@ def _held_at(entries: Steps, points: slice, divisor: int, before: Floats) -> Flo
     cells = cluster, step - 1 - points.start
     held[0][cells], held[1][cells] = count, loss / divisor
     held[:, :, 0] += before
-    return np.cumsum(held, axis=2)
+    return np.cumsum(held, axis=2, out=held)
 
 
 def _influences_at(held: Floats, risk: Floats, count: NDArray[Any]) -> Floats:

@@ -135,7 +135,7 @@ class Tiles(Weights):
 
     def squares(self, numbers: Sequence[Number]) -> list[Floats]:
         """Σ u² over the clusters of each replicate, for the influences u on each number."""
-        known = {}
+        known: dict[int, Floats] = {}
         for batch in self._batches(_by_area(numbers)):
             known |= dict(zip(map(id, batch), self._squares(batch), strict=True))
         return [known[id(number)] for number in numbers]
