@@ -69,10 +69,10 @@ predicted       count  mean predicted  fraction correct      gap
 [0.5, 0.6)         39           0.500             0.205   -0.295
 [0.7, 0.8)         92           0.750             0.500   -0.250
 [0.9, 1]           48           1.000             0.583   -0.417
->>> verbalized.estimate(["ece", "nll"], plan=Plan(n_resamples=2000, seed=7))
+>>> verbalized.estimate(["ece", "nll"], plan=Plan(2000, seed=7))
 ece  0.30163, no interval
 nll  2.08529 [1.38, 2.82] expanded_percentile
->>> verbalized.if_calibrated(Plan(n_resamples=2000, seed=7))
+>>> verbalized.if_calibrated(Plan(2000, seed=7))
 CalibratedEce(mean=0.07761820652173912, high=0.1358695652173913)
 
 ```

@@ -12,7 +12,6 @@ from demur import (
     RetrievalSettings,
     Settings,
     calibrate,
-    evaluate,
     evaluate_retrieval,
     rankings_of,
     read_run,
@@ -20,6 +19,7 @@ from demur import (
 )
 from demur.files.write import json_text
 from demur.results.reference import REFERENCES
+from demur.results.selective import evaluate
 from demur.show.tables import FORMS, table_text
 
 if TYPE_CHECKING:
@@ -36,9 +36,8 @@ def selective(name: str, *modes: str, resamples: int = 200, labels: tuple[str, .
     runs = [read_run(FOLDER / "run.json", mode=mode) for mode in modes]
     return evaluate(
         *([dict(zip(labels, runs, strict=True))] if labels else runs),
-        settings=Settings(**{"confidence": "all"} | settings),
+        settings=Settings(**{"confidence": "all", "created_at": WHEN} | settings),
         plan=Plan(resamples, seed=7),
-        created_at=WHEN,
         command=f"golden {name}",
     )
 

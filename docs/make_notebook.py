@@ -20,7 +20,7 @@ CELLS = (
 Two made-up systems score the same 41 people on eight items each, and may decline to. Which one is better? Run this from top to bottom;
 with data of your own, go straight to `evaluate`: it takes paths and data frames too.""",
     """\
-from demur import Plan, estimate, evaluate, grade, reliability, risk_coverage
+from demur import Plan, Settings, estimate, evaluate, grade, reliability, risk_coverage
 from demur.show.tables import table_text
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
@@ -48,7 +48,8 @@ estimate(graded, ["cmax", "aurc", "augrc", "risk@0.3"], plan=Plan(2000, seed=7))
 Full areas over different coverages are shown and not compared; the areas up to the coverage both reach are.""",
     """\
 systems = {"zero_shot": zero_shot, "few_shot": few_shot}  # or paths, or data frames
-results = evaluate(systems, loss="abs", confidence="llm,token_msp", coverages=[0.3, 0.5], resamples=2000, seed=7)
+settings = Settings(coverages=[0.3, 0.5])
+results = evaluate(systems, loss="abs", confidence="llm,token_msp", settings=settings, resamples=2000, seed=7)
 results""",
     """\
 Results are a table: each number is a row, found by its columns. `results.to_frame()` makes a data frame of it.""",

@@ -91,8 +91,8 @@ def evaluated(
     """The results of one run or several, each a list of participants."""
     items = [items_of(them, f"{n}.json") for n, them in enumerate(people)]
     plan = Plan(resamples, seed=1 if resamples else None)
-    chosen = Settings(**({"confidence": "llm"} | settings))
-    return evaluate(*items, settings=chosen, plan=plan, intersection_only=intersection)
+    chosen = Settings(**({"confidence": "llm", "intersection_only": intersection} | settings))
+    return evaluate(*items, settings=chosen, plan=plan)
 
 
 @cache

@@ -19,8 +19,8 @@ def _run(mode):
 def evaluated_anew(*modes, plan=PLAN, names=None, **settings):
     """Modes of the golden run, by the names they are given, if any."""
     runs = [_run(mode) for mode in modes]
-    systems = runs if names is None else [dict(zip(names, runs, strict=True))]
-    return evaluate(*systems, settings=Settings(**settings), plan=plan, created_at=WHEN)
+    systems = runs if names is None else dict(zip(names, runs, strict=True))
+    return evaluate(systems, settings=Settings(**settings, created_at=WHEN), plan=plan)
 
 
 evaluated = cache(evaluated_anew)  # for all tests that leave the registries as they are

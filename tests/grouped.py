@@ -8,6 +8,7 @@ import numpy as np
 
 from demur.inference.key import Group
 from demur.read import TableOptions, read_table
+from demur.results.groups import Groups
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
@@ -29,11 +30,11 @@ def items_of(table: dict[str, Any], group: dict[str, str], **options: Any) -> An
 
 def evaluated(table: dict[str, Any], groups: Any, group: dict[str, str], resamples: int = 50, **settings: Any) -> Any:
     items = items_of(table, group)
+    groups = groups if isinstance(groups, Groups) else Groups(*groups)
     return evaluate(
         items,
-        settings=Settings(confidence="conf", groups=groups, **settings),
+        settings=Settings(confidence="conf", groups=groups, created_at="2026-01-31T12:00:00Z", **settings),
         plan=Plan(resamples, seed=1),
-        created_at="2026-01-31T12:00:00Z",
     )
 
 

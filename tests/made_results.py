@@ -22,9 +22,8 @@ def results_of_systems(names, clusters=("a", "b", "c", "d"), item="q", confidenc
     systems = {name: system(seed, clusters, item, (confidence,)) for seed, name in enumerate(names)}
     return evaluate(
         systems,
-        settings=Settings(loss="abs", confidence=confidence, grid=("0.3", "0.9"), **asked),
+        settings=Settings(loss="abs", confidence=confidence, coverages=("0.3", "0.9"), created_at=WHEN, **asked),
         plan=Plan(8, seed=1),
-        created_at=WHEN,
     )
 
 

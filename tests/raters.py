@@ -1,6 +1,8 @@
 """The worked example of a rater: four clusters of two units, a system that declines two, and a rater who does too."""
 
-from demur import Beside, Plan, Settings, TableOptions, evaluate, read_rater, read_table, typed_point
+from demur import Plan, Settings, TableOptions, read_rater, read_table, typed_point
+from demur.results.beside import Beside
+from demur.results.selective import evaluate
 
 WHO, ITEM = [*"AABBCCDD"], ["1", "2"] * 4
 LOSS, SURE = [0, 1, 0, 0, 1, None, 0, None], [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0]

@@ -25,8 +25,8 @@ Numbers alone, of columns:
 
 The names, by what they are for:
 
-    to evaluate         evaluate, evaluate_retrieval, Results, Settings, GroupSettings, Beside, RetrievalSettings, load,
-                        report_html
+    to evaluate         evaluate, evaluate_retrieval, Results, Settings, ReadingOptions, Groups, Raters, Costs,
+                        Conventions, RetrievalSettings, load, report_html
     to read data        read_items, read_table, read_systems, read_run, read_queries, read_trec, rankings_of,
                         TableOptions, Items, Rankings, Instrument, instrument, PHQ8, PHQ9, GAD7, with_groups,
                         read_rater, read_points, typed_point

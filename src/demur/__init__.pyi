@@ -23,6 +23,8 @@ from demur.decide.watching import Watch as Watch
 from demur.decide.watching import Watched as Watched
 from demur.errors import UserError as UserError
 from demur.evaluation import evaluate as evaluate
+from demur.evaluation.raters import Raters as Raters
+from demur.evaluation.reading import ReadingOptions as ReadingOptions
 from demur.facts.instruments import GAD7 as GAD7
 from demur.facts.instruments import PHQ8 as PHQ8
 from demur.facts.instruments import PHQ9 as PHQ9
@@ -63,10 +65,11 @@ from demur.read import read_table as read_table
 from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
-from demur.results.beside import Beside as Beside
+from demur.results.costs import Costs as Costs
+from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
-from demur.results.groups import GroupSettings as GroupSettings
+from demur.results.groups import Groups as Groups
 from demur.results.load import load as load
 from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval

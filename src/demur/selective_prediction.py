@@ -285,7 +285,7 @@ def _by_participant(items: Rows) -> People:
 
 def _values(rows: People, items: Rows, metric_fn: MetricFunction, plan: Plan) -> Floats:
     """The function's value in every replicate; nan where it gives None."""
-    if not plan.n_resamples:
+    if not plan.resamples:
         return np.zeros(0)
     function, options = metric_fn, {}
     if isinstance(metric_fn, partial) and not metric_fn.args:
@@ -294,8 +294,8 @@ def _values(rows: People, items: Rows, metric_fn: MetricFunction, plan: Plan) ->
         measure, graded = _measured(function, items, options)
         return bootstrap(lambda sample: {"value": measure(sample)}, Table.of(graded), plan=plan)["value"]
     assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-    people, values = list(rows.values()), np.empty(plan.n_resamples)
-    for replicate in range(plan.n_resamples):
+    people, values = list(rows.values()), np.empty(plan.resamples)
+    for replicate in range(plan.resamples):
         drawn = drawn_clusters(plan.seed, np.array([replicate]), len(people))[0]
         values[replicate] = _number(metric_fn([row for person in drawn.tolist() for row in people[person]]))
     return values

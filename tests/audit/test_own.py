@@ -35,9 +35,9 @@ TOTAL = "confidence_variants, total_evidence, left"
 
 
 def file_of(modes=MODES, resamples=20, grid=FEW, confidence="llm", **settings):
-    chosen = Settings(grid=grid, confidence=confidence, **settings)
+    chosen = Settings(coverages=grid, confidence=confidence, **settings)
     plan = Plan(resamples, seed=3 if resamples else None)
-    return json.loads(evaluate(*runs(modes), settings=chosen, plan=plan).text)
+    return json.loads(evaluate(runs(modes), settings=chosen, plan=plan).text)
 
 
 def findings(content, modes=MODES):
@@ -69,7 +69,7 @@ def remembered(function):
 
 @pytest.fixture(scope="module")
 def recomputed():
-    return remembered(evaluate)
+    return remembered(own.evaluate)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         "settings",
         [
-            {"confidence": "all", "grid": Settings().grid},
+            {"confidence": "all", "grid": Settings().coverages},
             {"loss": "abs", "grid": ("0.25", "0.5")},
             {"area_coverage": "0.3"},
             {"interval": "bca", "level": 0.9},
@@ -100,7 +100,7 @@ class TestRuns:
 
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
-        made = evaluate(three, settings=Settings(baseline="b", confidence="llm", grid=FEW), plan=Plan(20, seed=3))
+        made = evaluate(three, settings=Settings(baseline="b", confidence="llm", coverages=FEW), plan=Plan(20, seed=3))
         found = own.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
@@ -121,7 +121,7 @@ class TestRuns:
     def test_every_number_is_found_that_is_rounded_or_moved(self, monkeypatch, every):
         """One at a time: it differs, or the file does not hold together."""
         alone = ("few_shot",)
-        recomputed = evaluate(*runs(alone), settings=Settings(confidence="llm", grid=FEW), plan=Plan(10, seed=3))
+        recomputed = evaluate(runs(alone), settings=Settings(confidence="llm", coverages=FEW), plan=Plan(10, seed=3))
         content = json.loads(recomputed.text)
         monkeypatch.setattr(own, "evaluate", lambda *_, **__: recomputed)
         outcomes = Counter()
@@ -304,7 +304,7 @@ class TestQueries:
 
 @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
 def test_plain_loops_give_the_same_numbers_and_percentiles(modes):
-    claimed = results_of(file_of(modes, resamples=15, confidence="all", grid=Settings().grid))
+    claimed = results_of(file_of(modes, resamples=15, confidence="all", grid=Settings().coverages))
     systems = aligned(dict(zip(claimed.systems, runs(modes), strict=True))).systems
     found = compared(claimed, run_recipes(claimed, systems, None))
     assert all(one.agrees for one in found)

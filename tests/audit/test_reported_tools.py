@@ -9,7 +9,7 @@ import pytest
 from cases import graded_of, random_units
 from commands import ROOT, demur
 from conventions import FD_SHIFTS_ABSTENTIONS, LM_POLYGRAPH, SORTED, TABLES, TORCH_PLOT, rows_of
-from demur import Key, evaluate, read_run
+from demur import Conventions, Key, evaluate, read_run
 from demur.audit.reported.names import ReportedQuantity
 from demur.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
 from demur.results.settings import Settings
@@ -65,7 +65,7 @@ def test_every_figure_of_a_tool_is_that_of_the_plain_loops():
 
 @pytest.fixture(scope="module")
 def results():
-    settings = Settings(loss="zero_one", confidence="llm", conventions=[*TOOLS])
+    settings = Settings(loss="zero_one", confidence="llm", conventions=Conventions(*TOOLS))
     return evaluate(read_run(RUN, mode="zero_shot"), settings=settings, plan=Plan(0, None))
 
 
@@ -195,9 +195,9 @@ def test_a_wrong_signature_is_one_line(tmp_path, results, line, told):
 
 
 def test_a_difference_of_two_runs_follows_the_signature_too(tmp_path):
-    settings = Settings(loss="zero_one", confidence="llm", conventions=["geifman"])
+    settings = Settings(loss="zero_one", confidence="llm", conventions=Conventions("geifman"))
     modes = ("zero_shot", "few_shot")
-    both = evaluate(*(read_run(RUN, mode=mode) for mode in modes), settings=settings, plan=Plan(0, None))
+    both = evaluate([read_run(RUN, mode=mode) for mode in modes], settings=settings, plan=Plan(0, None))
     values = {mode: both[Key(mode, "aurc", "llm", convention="geifman")].value for mode in modes}
     content = {mode: {"aurc": value} for mode, value in values.items()}
     content["deltas"] = {"aurc": values["few_shot"] - values["zero_shot"]}

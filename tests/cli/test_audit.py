@@ -307,4 +307,4 @@ class TestFalsifiedFileOfOurs:
 
 def test_more_resamples_than_there_may_be_are_refused_before_anything_is_read(tmp_path):
     done = demur(tmp_path, "audit", "--data", "none.json", "--reported", "no.json", "--resamples", "1000001")
-    assert (done.returncode, done.stderr) == (2, "demur: n_resamples 1000001, expected at most 1000000\n")
+    assert (done.returncode, done.stderr) == (2, "demur: --resamples 1000001, expected at most 1000000\n")

@@ -67,7 +67,7 @@ def test_raters_points_and_prices_in_one_command(folder):
             "point P: its risk is 1.8, expected at most the largest loss, 1",
         ),
         (("--point", "P: coverage=0.5, risk=1.5"), "point P: its risk is 1.5, expected at most the largest loss, 1"),
-        (("--cross-fit", "5"), "cross-fit is for costs: give the price of an abstention"),
+        (("--cross-fit", "5"), "--cross-fit is for costs: give a price, --abstention-cost PRICE"),
         (("--group", "answered_by=sure"), "a group cannot be called answered_by, which is for raters"),
         (("--abstention-cost", "2"), "price of an abstention '2', expected a number 0 to 1, as 0.1 or 1:10"),
         (("--margin", "0.1"), "a margin is for a comparison with raters or points"),

@@ -254,7 +254,10 @@ class TestMistakes:
         ("arguments", "message"),
         [
             ("--input nope.json", "nope.json: cannot be read (No such file or directory)"),
-            ("--input run.json", "run.json: 2 experiments and no mode was asked for; choose one by mode"),
+            (
+                "--input run.json",
+                "2 experiments and no mode was asked for; choose one by --mode or --experiment",
+            ),
             (
                 "--input run.json --mode a --mode b",
                 "2 modes for 1 inputs: give it once for all inputs, or once per input",
@@ -265,14 +268,13 @@ class TestMistakes:
             ("--input run.json --mode few_shot --coverage-grid 0.1,0.1", "the coverage grid has a coverage twice"),
             ("--input run.json --mode few_shot --coverage-grid 0.1,0.10", "the coverage grid has a coverage twice"),
             ("--input run.json --mode few_shot --coverage-grid 0", "coverage '0', expected a number above 0"),
-            ("--input run.json --mode few_shot --coverage-grid 0.1,,0.2", "coverage grid: '', expected decimals"),
-            ("--input run.json --mode few_shot --coverage-grid 1/3", "coverage grid: '1/3', expected decimals"),
+            ("--input run.json --mode few_shot --coverage-grid 0.1,,0.2", "coverage '', expected a number above 0"),
             ("--input run.json --mode few_shot --area-coverage 1.5", "coverage '1.5', expected a number above 0"),
             (
                 "--input run.json --mode few_shot --bootstrap-resamples 1000001",
-                "n_resamples 1000001, expected at most 1000000",
+                "--resamples 1000001, expected at most 1000000",
             ),
-            ("--input run.json --mode few_shot --bootstrap-resamples -1", "n_resamples -1, expected an integer, 0 or"),
+            ("--input run.json --mode few_shot --bootstrap-resamples -1", "resamples -1, expected an integer, 0 or"),
             ("--input run.json --mode few_shot --seed -1", "seed -1, expected an integer from 0"),
             ("--input run.json --mode few_shot --level 2", "level 2.0, expected a number between 0 and 1"),
             ("--input run.json --mode few_shot --interval bc", "interval 'bc', expected recommended or one of"),
@@ -301,7 +303,22 @@ class TestMistakes:
         assert found.stderr.count("\n") == 1
         assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
-    def test_a_seed_is_required_unless_nothing_is_resampled(self, folder):
-        arguments = ("evaluate", "--input", "run.json", "--mode", "few_shot", "--output", "z.json")
-        assert "a seed is needed" in demur(folder, *arguments).stderr
-        assert demur(folder, *arguments, "--bootstrap-resamples", "0").returncode == 0
+
+class TestSeed:
+    ARGUMENTS = ("--input", "run.json", "--mode", "few_shot", "--output", "z.json")
+
+    def test_it_is_0_unless_one_is_given_printed_and_recorded(self, folder):
+        made = demur(folder, "evaluate", *self.ARGUMENTS, "--bootstrap-resamples", "20")
+        assert "20 resamples of participants, seed 0" in made.stdout
+        assert load(folder / "z.json").study.bootstrap.seed == 0
+
+    def test_nothing_is_drawn_where_0_resamples_are_asked_for(self, folder):
+        assert demur(folder, "evaluate", *self.ARGUMENTS, "--bootstrap-resamples", "0").returncode == 0
+        assert load(folder / "z.json").study.bootstrap is None
+
+    def test_the_script_of_the_documents_asks_for_one_unless_nothing_is_resampled(self, folder):
+        asked = script(folder, "evaluate_selective_prediction.py", *self.ARGUMENTS)
+        assert (asked.returncode, asked.stdout) == (2, "")
+        assert asked.stderr.startswith("demur: a seed is needed wherever anything is resampled: ")
+        for words in (("--bootstrap-resamples", "0"), ("--bootstrap-resamples=0",), ("--seed=3",)):
+            assert script(folder, "evaluate_selective_prediction.py", *self.ARGUMENTS, *words).returncode == 0

@@ -128,7 +128,7 @@ def test_a_long_error_keeps_its_place_and_its_way_out(tmp_path):
     told = demur(tmp_path, "evaluate", "t.csv", "--column", "cluster=nobody", "--seed", "1").stderr
     assert told.startswith("demur: t.csv: no column nobody for cluster; columns: column0, column1, ")
     assert " … " in told
-    assert told.endswith("map it, cluster=COLUMN (--column)\n")
+    assert told.endswith("map it, --column cluster=COLUMN\n")
 
 
 def test_a_name_in_an_error_is_cut_at_80_characters(tmp_path):

@@ -225,5 +225,5 @@ def test_memory_that_runs_out_is_one_line_that_says_what_to_do(tmp_path, monkeyp
     done = demur(tmp_path, "demo")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "demur: not enough memory; give it smaller files or fewer --bootstrap-resamples, or use a larger machine\n"
+        "demur: not enough memory; give it smaller files or fewer --resamples, or use a larger machine\n"
     )

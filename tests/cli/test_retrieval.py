@@ -118,7 +118,6 @@ def test_trec_files(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--data", "q.csv"], "a seed is needed wherever anything is resampled"),
         (["--data", "q.csv", "--seed", "1", "--k", "0"], "k '0', expected integers of 1 or more"),
         (["--data", "q.csv", "--seed", "1", "--k", ""], "k '', expected integers of 1 or more"),
         (["--data", "q.csv", "--seed", "1", "--k", "1,x"], "k 'x', expected integers"),

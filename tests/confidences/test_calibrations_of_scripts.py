@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from commands import demur
-from demur import Plan, Settings, UserError, confidence, evaluate, load_calibration, reliability
+from demur import Plan, UserError, confidence, evaluate, load_calibration, reliability
 from demur.confidences.calibration import Calibration, calibration_of
 from demur.results.load import load_any
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
@@ -126,7 +126,7 @@ def test_what_scikit_learn_itself_fitted(tmp_path):
 def test_it_is_evaluated_like_one_of_our_own(tmp_path):
     theirs = load_calibration(saved(tmp_path, {"method": "temperature_scaling", "T": 2.5, "target": "near_correct"}))
     assert not isinstance(theirs, Calibration)
-    found = evaluate(ITEMS, settings=Settings(confidence="all"), plan=Plan(20, seed=1), calibration=theirs)
+    found = evaluate(ITEMS, confidence="all", calibration=theirs, plan=Plan(20, seed=1))
     assert {"calibrated", "verbalized_calibrated"} <= {row.key.confidence for row in found}
     near = (np.abs(ITEMS.answer - ITEMS.truth) <= 1)[ITEMS.answered]
     brier = reliability("verbalized_calibrated", data=ITEMS, calibration=theirs).scores["brier"]

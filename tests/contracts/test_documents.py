@@ -80,8 +80,9 @@ def test_the_aurc_of_dicts_is_that_of_their_document(cells):
 def test_the_aurc_of_dicts_is_a_convention_of_its_name(tmp_path):
     cells = [(2, 2, 0.5), (3, 1, 0.5), (1, 1, 0.25), (None, 0, 0)]
     table = {"cluster": [*"abcd"], "truth": [2, 1, 1, 0], "prediction": [2, 3, 1, None], "sure": [0.5, 0.5, 0.25, 0]}
-    options = {"confidence": "sure", "loss": "abs", "resamples": 0, "conventions": ["item-by-item"]}
-    row = demur.evaluate(table, **options).one(quantity="aurc", convention="item-by-item")
+    options = {"confidence": "sure", "loss": "abs", "resamples": 0}
+    results = demur.evaluate(table, demur.Conventions("item-by-item"), **options)
+    row = results.one(quantity="aurc", convention="item-by-item")
     assert row.value == compute_aurc(dicts_of(cells)) == 1 / 3
     assert row.over_ties == (pytest.approx(1 / 3), pytest.approx(7 / 12))
     explained = command(tmp_path, "convention", "explain", "item-by-item").stdout

@@ -180,7 +180,7 @@ class TestRefusals:
             (("-o", "rule.json"), "rule.json: is an input"),
             (("-o", "d.json"), "d.json: decisions of this table are written as .csv"),
             (("-o", "d.csv", "--delta", "0.1"), "go with --check"),
-            (("--check",), "give it (--max-units)"),
+            (("--check",), "give it, --max-units"),
             (("--check", "--max-units", "1"), "cluster 1 has more than 1 units"),
             (("--check", "--max-units", "2", "--delta", "2"), "delta '2', expected a number between 0 and 1"),
         ],

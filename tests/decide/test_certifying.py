@@ -211,7 +211,7 @@ class TestTheSequence:
     @pytest.mark.parametrize(
         ("given", "told"),
         [
-            ({"max_units": None}, "give it (--max-units)"),
+            ({"max_units": None}, "give it, max_units=…"),
             ({"max_units": 4}, "cluster 0 has 5 units, expected at most 4"),
             ({"grid": None}, "confidence declares no values"),
             ({"grid": [5, 5.0]}, "the threshold 5 twice"),
@@ -219,11 +219,11 @@ class TestTheSequence:
             ({"risk": "1"}, "below the largest loss"),
             ({"risk": "0"}, "expected one above 0"),
             ({"delta": "1"}, "delta '1', expected a number between 0 and 1"),
-            ({"risk": None, "errors_per_100": "5"}, "give --risk, or take crc"),
+            ({"risk": None, "errors_per_100": "5"}, "give risk=…, or take crc"),
             ({"method": "sgr"}, "no certification method is called sgr"),
             ({"method": "crc", "risk": None, "errors_per_100": 5, "split": True}, "no p-values to tune by"),
             ({"method": "crc"}, "crc bounds the errors per 100 units"),
-            ({"method": "crc"}, "give --errors-per-100, or take guarded_t or betting"),
+            ({"method": "crc"}, "give errors_per_100=…, or take guarded_t or betting"),
         ],
     )
     def test_what_is_wrong_is_one_line(self, given, told):

@@ -13,12 +13,13 @@ from jsonschema import validate
 from scipy import stats
 
 from commands import demur
-from demur import UserError, certify, choose, grade, grade_units, load_rule, read_table, variant
+from demur import UserError, Watch, apply, certify, choose, evaluate, grade, grade_units, load_rule, read_table, variant
 from demur.confidences.variants import VARIANTS
 from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
 from demur.quantities.curve import Curve
 from demur.sampling.draws import folds
+from demur.show.selective.operating import operating_data
 
 T1 = {
     "confidence": [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0],
@@ -179,6 +180,12 @@ class TestTypedLimits:
         assert choose(units, risk="10%", seed=1).target.value == "0.1"
         assert choose(grade_units([2, 1], loss=[0, 7], clusters=[1, 2]), risk=3, seed=1).target.value == "3"
 
+    def test_losses_above_1_are_no_shares(self):
+        points = grade_units([2, 1], loss=[0, 4], clusters=[1, 2])
+        with pytest.raises(UserError, match=r"a risk of at most 10%: a loss here is above 1, which is no share"):
+            choose(points, risk="10%", seed=1)
+        assert choose(grade_units([2, 1], loss=[0, 0.4], clusters=[1, 2]), risk="10%", seed=1).target.value == "0.1"
+
     def test_a_guarantee_reads_it_too(self):
         units = grade_units([*range(10, 0, -1)], loss="zero_one", **ZERO_ONE)
         made = certify(units, risk=60, grid=[1], max_units=1, seed=1)
@@ -197,6 +204,18 @@ class TestTypedLimits:
         loss = [0] * 1439 + [None] * 561
         units = grade_units([*range(2000, 0, -1)], loss=loss, clusters=[*range(2000)])
         assert DecisionTarget.of(coverage=typed).point(Curve.of(units)) == (accepted - 1 if accepted else None)
+
+    @pytest.mark.parametrize(("typed", "fewer"), [("72%", 0), ("0.7194", 0), ("71.8%", 2)])
+    def test_a_coverage_of_all_answers_accepts_them_all_in_every_fold(self, typed, fewer):
+        rng = np.random.default_rng(1)
+        loss = np.where(rng.permutation(2003) < 562, np.nan, rng.random(2003) < 0.2)
+        table = {"cluster": np.arange(2003) // 5, "confidence": rng.random(2003), "loss": loss}
+        units = grade(read_table(table), loss=None, confidence="confidence")
+        rule = choose(units, coverage=typed, max_units=5, seed=1)
+        procedure = rule.chosen.procedure
+        assert (rule.chosen.accepted, procedure.without_threshold) == (1441 - fewer, 0)
+        assert procedure.accepted == pytest.approx(1441 - fewer, rel=0.01)
+        assert not apply(rule, table, watch=Watch(rule)).watched.raised
 
 
 def best(rows, alpha, per_unit):
@@ -396,14 +415,11 @@ def test_items_bring_their_noun_and_their_hash(tmp_path):
     assert (made.noun, made.signal, made.inputs[0].sha256) == ("cluster", "sure", items.source.sha256)
 
 
-def test_columns_that_can_be_told_are_taken_and_a_seed_is_asked_for_with_the_command(tmp_path):
+def test_columns_that_can_be_told_are_taken_and_the_seed_is_0_and_recorded(tmp_path):
     rows = [f"{who},{int(who % 3 > 0)},{(who * 7 % 10) / 10}" for who in range(20) for _ in range(2)]
     (tmp_path / "t.csv").write_text("\n".join(["patient,correct,proba", *rows]), "utf-8")
-    asked = demur(tmp_path, "choose", "t.csv", "--risk", "0.3")
-    assert asked.returncode == 2
-    words = asked.stderr.strip().partition("demur choose ")[2].split()
-    assert words == ["t.csv", "--risk", "0.3", "--seed", "1"]
-    told = demur(tmp_path, "choose", *words)
+    words = ("t.csv", "--risk", "0.3")
+    told = demur(tmp_path, "choose", *words, "-o", "rule.json")
     assert (told.returncode, told.stderr) == (
         0,
         "demur: took correct as score, patient as cluster; answers are ranked by proba\n",
@@ -411,7 +427,8 @@ def test_columns_that_can_be_told_are_taken_and_a_seed_is_asked_for_with_the_com
     named = demur(
         tmp_path, "choose", *words, "--column", "score=correct", "--column", "cluster=patient", "--confidence", "proba"
     )
-    assert named.stdout == told.stdout
+    assert named.stdout in told.stdout
+    assert load_rule(tmp_path / "rule.json").chosen.procedure.seed == 0
 
 
 def test_a_calibration_that_would_change_nothing_is_refused(tmp_path):
@@ -424,3 +441,10 @@ def test_a_calibration_that_would_change_nothing_is_refused(tmp_path):
     message = "demur: t.csv: the confidence proba has no use for a calibration: leave it out\n"
     assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
     assert demur(tmp_path, *call, "calibrated").returncode == 0
+
+
+@pytest.mark.parametrize(("losses", "taken"), [([0, 1, 0, 1], True), ([0, 0.5, 0, 1], True), ([0, 4, 0, 4], False)])
+def test_the_field_on_the_page_takes_per_cent_where_choose_does(losses, taken):
+    table = {"cluster": [1, 1, 2, 2], "loss": losses, "sure": [0.9, 0.6, 0.7, 0.8]}
+    results = evaluate(table, confidence="sure", resamples=0, seed=1)
+    assert operating_data(results, None)["takes_percent"] is taken

@@ -20,6 +20,7 @@ CASES = {
     "codes with leading zeros": (["01", "1", "x", "x"], ["1", "1", "x", "01"], [1, 0, 0, 1]),
     "codes and answers with texts": (["01", "02", "03", "01"], ["01", "2", "none", "01"], [0, 1, 1, 0]),
     "texts among texts": (["1.0", "True", "x", "x"], ["1", "true", "x", "y"], [1, 1, 0, 1]),
+    "codes": (["00", "01", "007", "01"], ["00", "07", "007", "01"], [0, 1, 0, 0]),
     "letters": (["é", "Paris", "٠", "a b"], ["e\u0301", "paris", "0", "a b"], [1, 1, 1, 0]),
     "large integers": (["9007199254740993", "1e400", "x", "x"], ["9007199254740992", "1e400", "y", "x"], [1, 0, 1, 0]),
 }
@@ -63,12 +64,26 @@ def test_a_check_compares_labels_as_an_evaluation_does(tmp_path, case):
 
 def test_numbers_of_a_table_of_texts_are_numbers_unless_there_are_texts_in_any_part_of_it(tmp_path, monkeypatch):
     monkeypatch.setattr("demur.decide.applying._CHUNK", 1)
-    rows = "cluster,confidence,truth,prediction\n1,1,01,1\n2,1,+2, 2\n3,1,3,4\n"
-    for name, more, wrong in (("numbers.csv", "", 1), ("texts.csv", "4,1,a,a\n5,1,b,c\n", 4)):
+    rows = "cluster,confidence,truth,prediction\n1,1,1.0,1\n2,1,2, 2\n3,1,3,4\n"
+    for name, more, wrong in (("numbers.csv", "6,1,007,007\n", 1), ("texts.csv", "4,1,01,1\n5,1,b,b\n", 4)):
         (tmp_path / name).write_text(rows + more)
         items = read_table(tmp_path / name, instrument=None)
         assert int((~items.right).sum()) == wrong
         assert checked(tmp_path / name) == wrong / len(items)
+
+
+@pytest.mark.parametrize(
+    ("truth", "prediction"),
+    [(["00", "01", "02"], [0, 1, 2]), ([7, 8, 9], ["07", "8", "9"]), (["1", "2"], ["+1", "2"]), (["01", "1"],) * 2],
+)
+def test_codes_are_not_compared_with_numbers(tmp_path, monkeypatch, truth, prediction):
+    monkeypatch.setattr("demur.decide.applying._CHUNK", 1)
+    rows = range(len(truth))
+    frame = pd.DataFrame({"cluster": rows, "confidence": 1.0, "truth": truth, "prediction": prediction})
+    for kind, table in tables(frame, tmp_path, "a"):
+        for use in (checked, lambda table: read_table(table, instrument=None)):
+            with pytest.raises(UserError, match=r"is a label with and without a leading 0 or \+: write"):
+                use(table), kind
 
 
 def test_a_decimal_comma_is_one(tmp_path):

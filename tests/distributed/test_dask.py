@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-import demur as library
 from demur import UserError
 from demur.distributed.workers import Workers
+from sections import evaluate
 from sharded import same_in_both, shards, table, units
 
 pytestmark = [pytest.mark.distributed, pytest.mark.filterwarnings("ignore")]
@@ -34,12 +34,12 @@ def data(tmp_path_factory):
     folder, rows = tmp_path_factory.mktemp("data"), units()
     table(folder / "A.csv", rows)
     shards(folder / "A", rows, 8)
-    return folder, same_in_both(library.evaluate({"A": folder / "A.csv"}, **HOW).text)
+    return folder, same_in_both(evaluate({"A": folder / "A.csv"}, **HOW).text)
 
 
 def evaluated(folder, cluster):
     scheduler = cluster.scheduler_address.replace("tcp://", "dask://")
-    return library.evaluate({"A": folder / "A"}, **HOW, workers=scheduler)
+    return evaluate({"A": folder / "A"}, **HOW, workers=scheduler)
 
 
 def test_a_cluster_gives_the_same_bytes(data, cluster):

@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-import demur as library
 from commands import demur
 from demur import UserError
 from demur.distributed.workers import Workers
+from sections import evaluate
 from sharded import same_in_both, shards, table, units
 
 HOW = {"columns": {"cluster": "user"}, "confidence": "sure", "resamples": 60, "seed": 7}
@@ -22,7 +22,7 @@ def data(tmp_path_factory):
     folder, rows = tmp_path_factory.mktemp("data"), units()
     table(folder / "A.csv", rows)
     shards(folder / "A", rows, 8)
-    return folder, same_in_both(library.evaluate({"A": folder / "A.csv"}, **HOW, created_at=WHEN).text)
+    return folder, same_in_both(evaluate({"A": folder / "A.csv"}, **HOW, created_at=WHEN).text)
 
 
 WHEN = "2026-01-31T12:00:00Z"
@@ -31,7 +31,7 @@ WHEN = "2026-01-31T12:00:00Z"
 def test_any_executor_will_do(data):
     folder, expected = data
     with ThreadPoolExecutor(3) as pool:
-        results = library.evaluate({"A": folder / "A"}, **HOW, created_at=WHEN, workers=pool)
+        results = evaluate({"A": folder / "A"}, **HOW, created_at=WHEN, workers=pool)
     assert same_in_both(results.text) == expected
     assert (results.execution.shards, results.execution.route) == (8, "summaries")
     assert results.execution.left_out[0] == "by_item"
@@ -46,7 +46,7 @@ def test_progress_is_by_part():
 @pytest.mark.parametrize("workers", [0, "two", "dask://", "tcp://here:1", -1, 1.5])
 def test_workers_are_a_number_or_a_scheduler(data, workers):
     with pytest.raises(UserError, match=r"expected a number of processes, or dask://SCHEDULER:PORT"):
-        library.evaluate(data[0] / "A", **HOW, workers=workers)
+        evaluate(data[0] / "A", **HOW, workers=workers)
 
 
 def test_a_mistake_in_a_part_is_told_with_its_name(data):
@@ -58,7 +58,7 @@ def test_a_mistake_in_a_part_is_told_with_its_name(data):
         ThreadPoolExecutor(2) as pool,
         pytest.raises(UserError, match=r"bad/two\.csv: sure: .* 'high', expected a finite"),
     ):
-        library.evaluate(folder / "bad", **HOW, workers=pool)
+        evaluate(folder / "bad", **HOW, workers=pool)
 
 
 def dies_once(mark, task):
@@ -89,7 +89,7 @@ def test_workers_that_always_die_are_told():
 @pytest.mark.slow
 def test_processes_give_the_same_bytes(data):
     folder, expected = data
-    results = library.evaluate({"A": folder / "A"}, **HOW, created_at=WHEN, workers=2)
+    results = evaluate({"A": folder / "A"}, **HOW, created_at=WHEN, workers=2)
     assert same_in_both(results.text) == expected
     outcome = demur(
         folder, "summarize", "A", "--column", "cluster=user", "--confidence", "sure", "-o", "two.sum", "--workers", "2"

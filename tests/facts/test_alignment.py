@@ -38,7 +38,7 @@ def test_three_systems_share_what_all_of_them_hold():
     systems = {"a": items({1: 1, 2: 1, 3: 1, 4: 1}), "b": items({1: 1, 2: 1, 3: 1}), "c": items({1: 1, 5: 1}, [2])}
     message = (
         r"the 3 inputs hold different clusters; not in all of them: 2 of a \(3, …\), 1 of b \(3, …\), 1 of c \(5, …\); "
-        "--intersection-only compares the 2 they share"
+        r"Settings\(intersection_only=True\) compares the 2 they share"
     )
     with pytest.raises(UserError, match=message):
         aligned(systems)

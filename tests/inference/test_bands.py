@@ -40,7 +40,7 @@ def loop_over_draws(units, graded, plan):
     """The risks at each coverage of the curve in each replicate, from the replicate's own units; None where none."""
     coverages = [Fraction(int(k), graded.units) for k in Curve.of(graded).points.count]
     rows = []
-    for row in weights(plan.seed, np.arange(plan.n_resamples), units.clusters):
+    for row in weights(plan.seed, np.arange(plan.resamples), units.clusters):
         curve = units.curve_of(row)
         risks = []
         for coverage in coverages:

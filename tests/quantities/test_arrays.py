@@ -230,3 +230,12 @@ def test_a_name_prints_as_it_parses(name):
 def test_a_wrong_name_is_one_line(name, message):
     with pytest.raises(UserError, match=message):
         Measure.of(name)
+
+
+def test_capitals_make_no_other_name():
+    assert (str(Measure.of("AURC")), str(Measure.of("Risk@0.3"))) == ("aurc", "risk@0.3")
+    found = measure(SURE, loss=LOSS, metrics=["AUGRC"])
+    assert ([*found], found["AUGRC"]) == (["augrc"], measure(SURE, loss=LOSS)["augrc"])
+    for name in ("auroc", "AUROC"):
+        with pytest.raises(UserError, match=f"no quantity is called {name} here: reliability computes it"):
+            measure(SURE, loss=LOSS, metrics=[name])

@@ -171,7 +171,7 @@ def test_what_is_no_price_is_refused_in_one_line(wrong):
 
 def test_without_a_largest_loss_there_is_no_cost_and_the_way_out_is_said():
     curve = Curve.of(Graded(2, np.array([0, 7]), np.array([1.0, 0.5])))
-    with pytest.raises(UserError, match=r"the largest loss is not known.*--loss-max"):
+    with pytest.raises(UserError, match=r"the largest loss is not known.*loss_max=…"):
         cost_optimal(curve, "0.1")
 
 

@@ -133,7 +133,7 @@ def test_no_resamples_give_the_point_alone():
     [
         ({"seed": None}, "a seed is needed"),
         ({"seed": -1}, "seed -1"),
-        ({"n_resamples": -1}, "n_resamples -1"),
+        ({"n_resamples": -1}, "resamples -1"),
         ({"items": []}, "there are no rows"),
         ({"items": [ItemPrediction(1, 0, 1, 1, 1), ItemPrediction("1", 0, 1, 1, 1)]}, "both as a number and as text"),
     ],

@@ -65,11 +65,12 @@ def test_ids_and_signals_of_every_type(tmp_path, kind):
     pq.write_table(pa.table({"cluster": ["a", "b", "b"], "loss": [0, 1, 1], "signal": whole}), path)
     assert [read_table(path).signals["signal"].cell(unit) for unit in range(3)] == names
     pq.write_table(pa.table({"cluster": whole, "loss": [0, 1, 1]}), path)
+    assert read_table(path).cluster_ids == tuple(names[:2])
+    assert {*map(type, read_table(path).cluster_ids)} == {type(names[0])}
     if pa.types.is_floating(kind):
+        pq.write_table(pa.table({"cluster": pa.array([1, 2.5, 2], kind), "loss": [0, 1, 1]}), path)
         with pytest.raises(UserError, match=r"t\.parquet: cluster id 1\.0, expected an integer or a text"):
             read_table(path)
-    else:
-        assert read_table(path).cluster_ids == tuple(names[:2])
 
 
 @pytest.mark.usefixtures("small_batches")

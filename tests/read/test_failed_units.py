@@ -29,7 +29,7 @@ def with_status(*states, **columns):
 
 def codes(items, *others):
     """The warnings of an evaluation that are about units that failed, with what they say."""
-    results = evaluate(items, *others, settings=Settings(confidence="sure"), plan=Plan(0, seed=None))
+    results = evaluate([items, *others], settings=Settings(confidence="sure"), plan=Plan(0, seed=None))
     return [dict(each.parameters) for each in results.warnings if each.code == "units_failed"]
 
 

@@ -1,7 +1,6 @@
 """Guesses of what the columns of a table are: by name and by what they hold, and never between two that could be it."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from demur.facts.column_names import Likeness, confidence_likeness
 from demur.facts.instruments import PHQ8
+from demur.options import flag_of
 from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Given, plain_name
 from demur.read.guesser import guess
 from demur.read.table_options import ROLES, roles_of
@@ -22,8 +22,13 @@ def guessed(table, **given):
     return guess(table, Given(**given))
 
 
+def typed(answer):
+    value = f" {answer.role}={answer.value}" if answer.role else "" if answer.value is True else f" {answer.value}"
+    return f"{flag_of(answer.name)}{value}"
+
+
 def words(found):
-    return [" ".join(question.words) for question in found.questions]
+    return [" ".join(map(typed, question.answers)) for question in found.questions]
 
 
 def test_a_table_with_the_names_of_the_roles_needs_no_guess_but_the_confidence():
@@ -96,7 +101,7 @@ def test_several_things_are_asked_at_once_with_the_alternatives():
 )
 def test_rows_are_their_own_clusters_only_where_no_column_can_be_it(table):
     about = guessed(table).questions[0]
-    assert about.words == ("--every-row-its-own-cluster",)
+    assert [*map(typed, about.answers)] == ["--every-row-its-own-cluster"]
     assert "no two rows share anything, and each is sampled by itself" in about.about
 
 
@@ -225,18 +230,17 @@ def test_signals_are_listed_with_the_likeliest_first():
 
 
 def answered(given, found):
-    """What the user has said after pasting the words of every question."""
-    words = [word for question in found.questions for word in question.words]
-    said = {option: [value for each, value in pairwise(words) if each == option] for option in words}
-    columns = dict(value.split("=", 1) for value in said.get("--column", ()))
+    """What the user has said after giving the answers to every question."""
+    answers = [answer for question in found.questions for answer in question.answers]
+    said = {answer.name: answer.value for answer in answers if not answer.role}
     return replace(
         given,
-        columns={**given.columns, **columns},
-        own_clusters="--every-row-its-own-cluster" in said,
-        score_range=(said.get("--score-range") or [None])[0],
-        loss=(said.get("--loss") or [None])[0],
-        confidence="--confidence" in said,
-        lower_is_surer=tuple(said.get("--lower-is-surer", ())),
+        columns={**given.columns, **{answer.role: answer.value for answer in answers if answer.role}},
+        own_clusters=said.get("every_row_its_own_cluster", False),
+        score_range=said.get("score_range"),
+        loss=said.get("loss"),
+        confidence="confidence" in said,
+        lower_is_surer=tuple(answer.value for answer in answers if answer.name == "lower_is_surer"),
     )
 
 
@@ -254,14 +258,14 @@ COLUMN_NAMES = st.sampled_from([*ROLES, *KNOWN, *CONFIDENCES, *LOWER_IS_SURER, *
 
 
 @given(st.data())
-def test_whatever_is_asked_is_settled_by_the_words_that_answer_it(data):
+def test_whatever_is_asked_is_settled_by_its_answers(data):
     names = data.draw(st.lists(COLUMN_NAMES, min_size=1, max_size=7, unique=True))
     rows = data.draw(st.integers(1, 5))
     kinds = [data.draw(st.sampled_from([*CELLS.values()])) for _ in names]
     table = {name: data.draw(st.lists(kind, min_size=rows, max_size=rows)) for name, kind in zip(names, kinds)}
     first = Given()
     found = guess(table, first)
-    if any("COLUMN" in word for question in found.questions for word in question.words):
+    if any("COLUMN" in (answer.value, answer.role) for question in found.questions for answer in question.answers):
         return
     last = answered(first, found)
     settled = guess(table, last)

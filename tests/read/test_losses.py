@@ -188,9 +188,13 @@ WRONG = {
     "above the largest": (
         {"loss": [3, 0]},
         {"options": TableOptions(loss_max=2)},
-        r"loss 3, expected a number 0 to 2 \(--loss-max\)",
+        r"loss 3, expected a number 0 to 2 \(the largest loss, loss_max\) or null",
     ),
-    "above the range": ({"score": [0, 2]}, {}, r"cluster 2, 1: score 2, expected a number 0 to 1 \(--score-range\)"),
+    "above the range": (
+        {"score": [0, 2]},
+        {},
+        r"cluster 2, 1: score 2, expected a number 0 to 1 \(the range of scores, score_range\) or null",
+    ),
     "below the range": (
         {"score": [0.5, 5]},
         {"options": ONE_TO_FIVE},
@@ -199,17 +203,17 @@ WRONG = {
     "two sources": (
         {"loss": [0, 1], "score": [1, 0]},
         {},
-        "two sources of loss: loss, and score; say which one counts: --column loss=loss or --column score=score",
+        "loss, and score; say which one counts: columns={'loss': 'loss'} or columns={'score': 'score'}",
     ),
     "loss and truth": (
         {"loss": [0, 1], "truth": [1, 0], "prediction": [1, 1]},
         {},
-        "two sources of loss: loss, and truth and prediction; say which one counts: --column loss=loss or",
+        "two sources of loss: loss, and truth and prediction; say which one counts: columns={'loss': 'loss'} or",
     ),
     "no source": (
         {"sure": [1, 0]},
         {},
-        "no column truth for truth; .*; or give losses, loss=COLUMN, or scores, score=COLUMN",
+        ".*; or give losses, columns={'loss': 'COLUMN'}, or scores, columns={'score': 'COLUMN'}",
     ),
     "half a source": ({"truth": [1, 0]}, {}, "no column prediction for prediction; columns: cluster, truth"),
     "an instrument": (
@@ -232,17 +236,17 @@ WRONG = {
     "no item of an instrument": (
         {"truth": [1, 0], "prediction": [1, 0]},
         {"instrument": PHQ8},
-        "no column item for item; .* a table without the items of PHQ-8 needs --instrument none",
+        "no column item for item; .* a table without the items of PHQ-8 needs ReadingOptions.instrument='none'.",
     ),
     "other items": (
         {"item": ["x", "y"], "truth": [1, 0], "prediction": [1, 0]},
         {"instrument": PHQ8},
-        "cluster 1, x: no such item, PHQ-8 has .*; a table with items of its own needs --instrument none",
+        "x: no such item, PHQ-8 has .*; a table with items of its own needs ReadingOptions.instrument='none'.",
     ),
     "a cluster column too": (
         {"loss": [1, 0]},
         {"options": TableOptions(every_row_its_own_cluster=True)},
-        "the column cluster holds clusters: leave out --every-row-its-own-cluster",
+        "the column cluster holds clusters: leave out every_row_its_own_cluster",
     ),
 }
 
@@ -281,7 +285,8 @@ class TestRowsOfTheirOwn:
         assert [fractions(items) for items in found.values()] == [[0, 1], [Fraction(1, 4), Fraction(1, 2)]]
 
     def test_without_being_asked_for_it_is_an_error(self):
-        with pytest.raises(UserError, match="no column cluster .* if no two rows share anything, --every-row-its-own"):
+        told = r"no column cluster .* if no two rows share anything, ReadingOptions\(every_row_its_own_cluster=True\)$"
+        with pytest.raises(UserError, match=told):
             read_table({"loss": [0, 1]})
 
 

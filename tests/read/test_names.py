@@ -122,7 +122,9 @@ def test_a_point_is_an_id_and_a_decimal_number_is_not(tmp_path):
     head = "cluster,item,truth,prediction\n"
     points = written(tmp_path, f"{head}.,q,0,0\n-.,q,0,0\n1.b,q,0,0\n", "t.csv")
     assert read_table(points, instrument=None).cluster_ids == ("-.", ".", "1.b")
-    for decimal in ("2.0", "-2.", ".5"):
+    whole = written(tmp_path, f"{head}2.0,q,0,0\n2,r,0,0\n-3.,q,0,0\n", "t.csv")
+    assert read_table(whole, instrument=None).cluster_ids == (-3, 2)
+    for decimal in ("2.5", "02.0", ".5"):
         with pytest.raises(UserError, match="cluster id .*, expected an integer or text"):
             read_table(written(tmp_path, f"{head}{decimal},q,0,0\n", "t.csv"), instrument=None)
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import demur
-from demur import UserError, evaluate, load, read_table
+from demur import UserError, load, read_table
 from runs import written
+from sections import evaluate
 
 ROWS = [
     {"doc_id": 1, "filter": "none", "doc": {"document": "d1", "tags": ["x"]}, "acc": 1.0, "p": 0.9},
@@ -69,7 +70,7 @@ def test_what_differs_in_a_part_differs_when_joined(pairs):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"cluster": "doc.name"}, "cluster id missing, expected an integer or a text"),
+        ({"cluster": "doc.name"}, r"row 1: doc.name \(cluster\) is empty, expected what the row belongs to"),
         ({"cluster": "dog.name"}, "no column dog.name for cluster; columns: doc_id, filter, doc, acc, p"),
         ({"item": "doc_id,fold"}, "no column doc_id,fold for item; columns: "),
         ({"item": "doc_id,doc"}, "row 0: doc {'document': 'd1', 'tags': .*, expected a name or a number, to be joined"),
@@ -112,7 +113,7 @@ NESTED = {"cluster": "meta.doc", "item": "id", "score": "judge.score"}
 @pytest.mark.parametrize("source", ["jsonl", "parquet", "lists"])
 def test_confidences_groups_and_probabilities_are_found_by_their_paths(tmp_path, source):
     data, path = nested(tmp_path, source), "model.sure"
-    options = {"resamples": 0, "group": {"language": "meta.lang"}, "probability": path, "threshold": 0.75}
+    options = {"resamples": 0, "labels": {"language": "meta.lang"}, "probability": path, "threshold": 0.75}
     results = evaluate(data, columns=NESTED, confidence=path, **options)
     assert results["cmax"].value == 3 / 4
     assert results["augrc"].value == 1 / 32  # one error, at the last of 3 points: half of a step of 1/4 · 1/4

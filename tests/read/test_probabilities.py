@@ -39,12 +39,12 @@ WRONG = {
     "above 1": (
         {"p": [1, 1.5, 0.25, 2]},
         ("p",),
-        r"cluster a, 2: p 1.5, expected a probability from 0 to 1 .* \(and 1 more\)",
+        r"cluster a, 2: p 1.5, expected a probability from 0 to 1, .* \(and 1 more\)",
     ),
     "of an abstention": ({"p": [1, 0.5, 0.25, 90]}, ("p",), "cluster b, 2: p 90, expected a probability"),
     "text": ({"p": [1, "0.5", 0.25, None]}, ("p",), "cluster a, 2: p '0.5', expected a probability"),
     "NaN": ({"p": [1, float("nan"), 0.25, None]}, ("p",), "cluster a, 2: p nan, expected a probability"),
-    "no column": ({}, ("q",), r"no column q to be a probability \(--probability\); signals: p, sure, note"),
+    "no column": ({}, ("q",), r"no column q to be a probability; signals: p, sure, note"),
     "a role": ({}, ("loss",), "the column loss is the loss: only a signal can be declared a probability"),
     "twice": ({}, ("p", "p"), "the column p is declared a probability twice"),
 }

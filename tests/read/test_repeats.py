@@ -87,7 +87,7 @@ def test_beside_losses_the_prediction_votes_and_has_one_loss():
     assert items.answered.tolist() == [True, False, True]
     with pytest.raises(UserError, match="cluster d, q#3: loss 1, but 0 in q#2: repeats that are voted on must agree"):
         read(table | {"loss": [0, 1, 1, None, 0.5, 0, 1]}, "vote")
-    with pytest.raises(UserError, match="cluster d, q#1: no answer to vote with; --repeats first needs none"):
+    with pytest.raises(UserError, match="cluster d, q#1: no answer to vote with; .*repeats='first'.* needs none"):
         read(table | {"prediction": ["Rome", None, "Rome", None, "Bern", "Oslo", "Bonn"]}, "vote")
 
 
@@ -125,11 +125,11 @@ def test_what_cannot_be_put_together_is_refused(change, rule, message):
 
 def test_a_rule_without_repeats_and_repeats_without_items_are_misunderstandings():
     without = {name: values for name, values in TABLE.items() if name != "repeat"}
-    with pytest.raises(UserError, match=r"map one, repeat=COLUMN \(--column\), or leave it out"):
+    with pytest.raises(UserError, match=r"map one, columns={'repeat': 'COLUMN'}, or leave it out"):
         read(without, "vote")
     with pytest.raises(UserError, match="the column repeat counts repeats of an item: map that too"):
         read({name: values for name, values in TABLE.items() if name != "item"}, "units")
-    with pytest.raises(UserError, match="PHQ-8 has every item once: reduce repeats by --repeats first"):
+    with pytest.raises(UserError, match="PHQ-8 has every item once: reduce repeats by .*repeats='first'"):
         read_table(TABLE | {"truth": [0] * 7, "prediction": [0] * 7}, instrument="PHQ-8")
 
 

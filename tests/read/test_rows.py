@@ -175,7 +175,7 @@ WRONG = {
     "prediction inf": (changed(prediction=[0, float("inf"), 1, 3]), "cluster 2, q2: predicted inf"),
     "prediction N/A": (changed(prediction=[0, "N/A", 1, 3]), "cluster 2, q2: predicted 'N/A'"),
     "cluster 1.5": (changed(cluster=[2, 2, 1.5, 1.5]), "cluster id 1.5, expected an integer or a text without spaces"),
-    "cluster null": (changed(cluster=[2, 2, None, None]), "cluster id null, expected"),
+    "cluster null": (changed(cluster=[2, 2, None, None]), r"row 3: cluster \(cluster\) is empty, expected"),
     "cluster 1 and '1'": (changed(cluster=[1, 1, "1", "1"]), "cluster 1 is given both as a number and as text"),
     "NaN signal": (
         changed(token_msp=[0.5, float("nan"), 1, 1]),
@@ -200,7 +200,7 @@ WRONG_FILES = {
     "column twice": ("a,a\n1,2\n", "t.csv", "the column a appears twice in the header"),
     "bad quote": ('cluster,item\n"1"x,2\n', "t.csv", "line 2: not valid CSV"),
     "nul": ("cluster,item\n1,\0\n", "t.csv", "."),
-    "decimal ids": (CSV.replace("\n2,", "\n2.0,"), "t.csv", r"cluster id '2\.0', expected an integer or text"),
+    "decimal ids": (CSV.replace("\n2,", "\n2.5,"), "t.csv", r"cluster id '2\.5', expected an integer or text"),
     "not utf-8": (b"cluster\n\xff\n", "t.csv", "not UTF-8 text: byte 8 is 0xff"),
     "no lines": ("\n", "t.jsonl", "the file is empty"),
     "bad line": ('{"a": 1}\n{"a": NaN}\n', "t.jsonl", "line 2: not valid JSON: NaN"),

@@ -10,7 +10,6 @@ from hypothesis import given
 
 from cases import curve_of, units_lists
 from demur import (
-    Beside,
     Coverage,
     Key,
     TableOptions,
@@ -24,7 +23,7 @@ from demur.inference.key import Group
 from demur.inference.views import CurveView
 from demur.quantities.matched import matched_risk
 from demur.quantities.operating import coverage_at_risk
-from demur.results.beside import Others
+from demur.results.beside import Beside, Others
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
 from demur.sampling.weights import Weights
 from raters import LOSS, RATED, SURE, evaluated, everybody, rater, system

@@ -6,9 +6,8 @@ import math
 import pytest
 
 from demur import (
-    Beside,
     Key,
-    Settings,
+    Raters,
     TableOptions,
     UserError,
     evaluate,
@@ -19,6 +18,7 @@ from demur import (
 )
 from demur.audit.own import audited_runs
 from demur.facts.instruments import Instrument
+from demur.results.beside import Beside
 from demur.results.gaps import gap_key, gap_verdict
 from demur.show.console import evaluation_text
 from demur.show.html import report_html
@@ -128,9 +128,7 @@ def test_abs_and_abs_norm_are_converted_by_the_range_and_others_refused(tmp_path
     table["cluster"] = [*range(8)]
 
     items = read_table(table, instrument=Instrument("one", ("Sleep",), 0, 3))
-    results = evaluate(
-        {"s": items}, settings=Settings(confidence="sure"), plan=PLAN, beside=Beside(points=read_points(path))
-    )
+    results = evaluate({"s": items}, Raters(points=path), confidence="sure", plan=PLAN)
     assert results[Key("P", "risk")].value == pytest.approx(0.2)
     assert results[Key("P", "risk")].std_error == pytest.approx(0.1)
     assert "converted from abs" in results.study.external_points[0].note

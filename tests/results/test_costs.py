@@ -6,7 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from demur import Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
+from demur import Costs, Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
 from demur.audit.own import audited_runs
 from demur.sampling.draws import folds
 from demur.show.console import evaluation_text
@@ -38,8 +38,8 @@ def items(seed, **how):
     return read_table(table(seed, **how), instrument=None)
 
 
-def settings(**more):
-    return Settings(loss="zero_one", confidence="sure", abstention_costs=PRICES, **more)
+def settings(cross_fit=10, **more):
+    return Settings(loss="zero_one", confidence="sure", costs=Costs(*PRICES, cross_fit=cross_fit), **more)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_the_sentence_of_console_and_page():
         instrument=None,
     )
     results = evaluate(
-        {"one": five}, settings=Settings(loss="zero_one", confidence="sure", abstention_costs=["1:10"]), plan=PLAN
+        {"one": five}, settings=Settings(loss="zero_one", confidence="sure", costs=Costs("1:10")), plan=PLAN
     )
     sentence = (
         "If a silence costs a tenth of the worst error, declining below 0.8 is cheapest: 0.06 per unit, "
@@ -171,20 +171,20 @@ def test_a_cost_without_an_interval_leaves_no_cell_empty():
 def test_a_loss_without_a_maximum_needs_one_and_says_so():
     free = read_table({"cluster": [1, 2, 3], "loss": [0, 2.5, 1], "sure": [3, 2, 1]}, instrument=None)
     with pytest.raises(UserError, match=r"the largest loss is not known, .*loss_max"):
-        evaluate({"one": free}, settings=Settings(confidence="sure", abstention_costs=["0.1"]), plan=PLAN)
+        evaluate({"one": free}, settings=Settings(confidence="sure", costs=Costs("0.1")), plan=PLAN)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"abstention_costs": ["0.1", "1:10"]}, "the prices of an abstention have one twice"),
-        ({"abstention_costs": ["2"]}, "price of an abstention '2', expected a number 0 to 1, as 0.1 or 1:10"),
-        ({"cross_fit": 1}, "cross-fit 1, expected a number of folds, 2 or more"),
+        (lambda: Costs("0.1", "1:10"), "the prices of an abstention have one twice"),
+        (lambda: Costs("2"), "price of an abstention '2', expected a number 0 to 1, as 0.1 or 1:10"),
+        (lambda: Costs("0.1", cross_fit=1), "cross_fit 1, expected a number of folds, 2 or more"),
     ],
 )
 def test_wrong_settings_are_one_line(wrong, message):
     with pytest.raises(UserError) as caught:
-        Settings(**wrong)
+        wrong()
     assert str(caught.value) == message
 
 

@@ -11,12 +11,13 @@ import pytest
 
 from commands import demur
 from damage import damage_rows
-from demur import Results, UserError, evaluate, load
+from demur import Results, UserError, load
 from demur.files.write import json_text
 from demur.results.load import results_of
 from golden_runs import WHEN
 from made_results import pair_text, table_of_three, three_text
 from runs import written
+from sections import evaluate
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "40"))
 
@@ -189,9 +190,9 @@ def grouped_text(count):
         confidence="sure",
         loss="zero_one",
         instrument=None,
-        group={"sex": "sex"},
-        abstention_costs=["0.1"],
-        conventions=["fd-shifts"],
+        labels={"sex": "sex"},
+        prices=["0.1"],
+        names=["fd-shifts"],
         raters={"r": table | {"prediction": answers[count]}},
         seed=1,
         resamples=8,

@@ -10,12 +10,13 @@ import pytest
 import demur
 from commands import ROOT
 from conventions import RANGES, SORTED
-from demur import Key, UserError, evaluate, read_table
+from demur import Key, UserError, read_table
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.quantities.conventions.signature import Signature
 from demur.results.load import results_of
 from reference.selective import PlainCurve
 from results_by_loops import run_recipes
+from sections import evaluate
 
 T1 = {
     "document": [*"aabbccdd"],
@@ -27,12 +28,12 @@ GRADED = T1 | {"loss": [0, 3, 0, 2, 1, None, 0, None]}
 
 
 def asked(data, **options):
-    return demur.evaluate(data, **{"confidence": "sure", "resamples": 20, "seed": 1} | options)
+    return evaluate(data, **{"confidence": "sure", "resamples": 20, "seed": 1} | options)
 
 
 @pytest.fixture(scope="module")
 def one():
-    return asked(T1, conventions=[*EMULATIONS])
+    return asked(T1, names=[*EMULATIONS])
 
 
 def test_the_rows_are_those_of_the_worked_table(one):
@@ -66,7 +67,7 @@ NAMED = {"cluster": [*"aaab"], "item": ["2", "10", "i", "1"], "loss": [0, 1, 0, 
 @pytest.mark.parametrize("rows", [*itertools.permutations(range(4))][::5])
 def test_the_order_of_rows_is_that_of_clusters_and_items_not_of_the_file(rows):
     shuffled = {name: [column[row] for row in rows] for name, column in NAMED.items()}
-    results = asked(shuffled, conventions=["prefix-mean"], resamples=0)
+    results = asked(shuffled, names=["prefix-mean"], resamples=0)
     row = results.one(quantity="aurc", convention="prefix-mean")
     assert row.value == float(F(2, 3))  # the last row is surest
     recipe = run_recipes(results, {results.systems[0]: read_table(shuffled)}, None)[row.key]
@@ -76,7 +77,7 @@ def test_the_order_of_rows_is_that_of_clusters_and_items_not_of_the_file(rows):
 @pytest.mark.parametrize("systems", [1, 2, 3])
 @pytest.mark.parametrize("data", [T1, GRADED], ids=["0/1", "graded"])
 def test_files_of_both_kinds_hold_them_and_are_read_back(systems, data):
-    made = asked({f"s{n}": data for n in range(systems)}, conventions=[*EMULATIONS])
+    made = asked({f"s{n}": data for n in range(systems)}, names=[*EMULATIONS])
     read = results_of(json.loads(made.text))
     assert read.text == made.text
     for row in made:
@@ -89,7 +90,7 @@ def test_files_of_both_kinds_hold_them_and_are_read_back(systems, data):
 
 
 def test_why_there_is_no_number_is_in_the_file():
-    members = json.loads(asked(GRADED, conventions=["torch-uncertainty", "geifman"]).text)
+    members = json.loads(asked(GRADED, names=["torch-uncertainty", "geifman"]).text)
     emulated = members["confidence_variants"]["sure"]["emulated"]
     assert emulated["torch-uncertainty"]["aurc"] == {
         "value": None,
@@ -102,14 +103,14 @@ def test_why_there_is_no_number_is_in_the_file():
 
 def test_nothing_answered_is_undefined_everywhere():
     silent = T1 | {"loss": [None] * 8, "sure": [None] * 8}
-    rows = [row for row in asked(silent, conventions=[*EMULATIONS], loss="given") if row.key.convention]
+    rows = [row for row in asked(silent, names=[*EMULATIONS], loss="given") if row.key.convention]
     assert rows
     assert all(math.isnan(row.value) and row.undefined == "nothing is answered" for row in rows)
 
 
 def test_a_signal_of_which_lower_is_surer_is_turned():
     turned = {**T1, "sure": [None if sure is None else -sure for sure in T1["sure"]]}
-    one, other = (asked(T1, conventions="geifman"), asked(turned, conventions="geifman", lower_is_surer="sure"))
+    one, other = (asked(T1, names="geifman"), asked(turned, names="geifman", lower_is_surer="sure"))
     key = {"quantity": "aurc", "convention": "geifman"}
     assert one.one(**key).value == other.one(**key).value
 
@@ -118,7 +119,7 @@ def test_an_unknown_convention_is_told_with_the_keyword():
     with pytest.raises(
         UserError, match="no convention is called torch; did you mean|no convention is called torch; there"
     ):
-        asked(T1, conventions="torch")
+        asked(T1, names="torch")
 
 
 def test_the_signature_is_of_the_study():
@@ -144,7 +145,7 @@ def test_the_loss_is_in_the_signature(data, options, loss):
 
 
 def test_a_normalised_loss_is_with_its_range():
-    made = evaluate(
+    made = demur.evaluate(
         demur.read_run(ROOT / "tests" / "golden" / "run.json", mode="zero_shot"),
         settings=demur.Settings(confidence="llm"),
         plan=demur.Plan(0, None),

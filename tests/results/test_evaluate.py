@@ -154,12 +154,12 @@ class TestOneRun:
         assert all(name.startswith("risk@") for name in rates)
 
     def test_a_grid_as_typed(self):
-        found = nested("zero_shot", grid=("0.101", "0.104", ".25", "1"), plan=Plan(0, seed=None))
+        found = nested("zero_shot", coverages=("0.101", "0.104", ".25", "1"), plan=Plan(0, seed=None))
         assert [*found.confidence_variants["llm"].mae_at_coverage] == ["0.101", "0.104", "0.25", "1.00"]
 
     def test_a_time_that_is_none_is_refused_before_anything_is_drawn(self):
         with pytest.raises(UserError, match="created_at: expected a time such as 2026-01-31T12:00:00Z, not 'now'"):
-            evaluate(read_run(RUN, mode="zero_shot"), settings=Settings(), plan=Plan(9, seed=1), created_at="now")
+            evaluate(read_run(RUN, mode="zero_shot"), settings=Settings(created_at="now"), plan=Plan(9, seed=1))
 
 
 class TestTwoRuns:

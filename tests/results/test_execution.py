@@ -19,7 +19,7 @@ EXECUTION = re.compile(r'  "execution": \{.*?\},\n', re.DOTALL)
 def made(threads, modes=("zero_shot",)):
     runs = {f"system {n}": read_run(RUN, mode=mode) for n, mode in enumerate(modes)}
     plan = Plan(40, seed=1, block=7, threads=threads)
-    return evaluate(runs, settings=Settings(confidence="llm"), plan=plan, created_at=WHEN)
+    return evaluate(runs, settings=Settings(confidence="llm", created_at=WHEN), plan=plan)
 
 
 @pytest.mark.parametrize("kind", [*GOLDEN])

@@ -109,9 +109,8 @@ def test_a_warning_has_the_pattern_it_was_written_with(confidence):
     items = {name: system(seed, "abcd", confidences=("a", confidence)) for seed, name in enumerate("lr")}
     found = evaluate(
         items,
-        settings=Settings(loss="abs", confidence=f"a,{confidence}", grid=("0.3", "0.9")),
+        settings=Settings(loss="abs", confidence=f"a,{confidence}", coverages=("0.3", "0.9"), created_at=WHEN),
         plan=Plan(20, seed=1),
-        created_at=WHEN,
     )
     assert len({warning.about for warning in found.warnings}) > 4
     for again in (read_back(found), as_table(found)):
@@ -150,7 +149,7 @@ def test_a_name_in_a_sentence_is_not_reworded():
 @pytest.mark.parametrize("grid", [("1/3", "0.5"), ("0.100", "0.1001"), (".5", "1"), ("0.12345678",)])
 @pytest.mark.parametrize("cut", [None, "0.5", "0.25"])
 def test_coverages_come_back_as_they_were_typed(grid, cut):
-    found = evaluated("zero_shot", "few_shot", confidence="llm", grid=grid, area_coverage=cut)
+    found = evaluated("zero_shot", "few_shot", confidence="llm", coverages=grid, area_coverage=cut)
     again = read_back(found)
     assert {row.key for row in again} == {row.key for row in found}
     assert again.selective.coverages == found.selective.coverages

@@ -19,7 +19,7 @@ from demur.inference.student import t_quantile
 from demur.inference.views import CurveView, GroupView
 from demur.quantities import Measure
 from demur.read import TableOptions, read_table
-from demur.results.groups import GroupSettings
+from demur.results.groups import Groups
 from demur.sampling.draws import drawn_within
 from grouped import T1, evaluated, random_table
 from reference.draws import drawn
@@ -40,7 +40,7 @@ def sums_at(table: dict[str, Any], threshold: float, inside: Any) -> tuple[list[
 @pytest.mark.parametrize("by_unit", [False, True])
 def test_intervals_hold_for_all_judged_groups_at_once_by_the_rule_for_ratios(by_unit: bool) -> None:
     table = random_table(5, clusters=40, by_unit=by_unit)
-    settings = GroupSettings("site", threshold=0.4, min_clusters=5)
+    settings = Groups("site", threshold=0.4, min_clusters=5)
     results = evaluated(table, settings, {"site": "site"})
     system, ends = results.systems[0], []
     for level in "abc":
@@ -66,7 +66,7 @@ def influence(loss: list[int], accepted: list[int]) -> list[float]:
 
 def test_differences_from_the_rest_and_the_gap_by_hand() -> None:
     table = random_table(6, clusters=40)
-    results = evaluated(table, GroupSettings("site", threshold=0.4, min_clusters=5), {"site": "site"})
+    results = evaluated(table, Groups("site", threshold=0.4, min_clusters=5), {"site": "site"})
     system, pairs = results.systems[0], []
 
     def ends(one: Any, other: Any, level: float) -> tuple[float, float, float]:
@@ -103,7 +103,7 @@ def test_a_group_that_vanishes_from_draws_is_left_out_of_them() -> None:
 
 def test_a_group_of_whole_clusters_has_the_analytic_intervals_it_would_have_alone() -> None:
     table = random_table(8, clusters=30, levels="ab")
-    results = evaluated(table, GroupSettings("site", threshold=0.4), {"site": "site"})
+    results = evaluated(table, Groups("site", threshold=0.4), {"site": "site"})
     kept = [index for index, site in enumerate(table["site"]) if site == "a"]
     alone = {name: [column[index] for index in kept] for name, column in table.items()}
     other = evaluated(alone, (), {})
@@ -174,7 +174,7 @@ def test_areas_at_the_coverage_all_groups_reach_and_their_influence(seed: int, n
 def test_groups_too_small_for_their_risk_are_judged_by_their_coverage_alone() -> None:
     table = random_table(9, clusters=30, levels="ab")
     table["conf"] = [0.1 if site == "a" else 0.9 for site in table["site"]]
-    results = evaluated(table, GroupSettings("site", threshold=0.5), {"site": "site"})
+    results = evaluated(table, Groups("site", threshold=0.5), {"site": "site"})
     system = results.systems[0]
     keys = [Key(system, f"{stem}@threshold=0.5", "conf", group=Group("site", "a")) for stem in ("risk", "coverage")]
     risk, coverage = (results[key] for key in keys)
@@ -188,7 +188,7 @@ def test_groups_too_small_for_their_risk_are_judged_by_their_coverage_alone() ->
 def test_groups_without_a_loss_have_bounds_and_no_difference_from_each_other() -> None:
     table = random_table(14, clusters=40, levels="ab")
     table["loss"] = [None if loss is None else 0 for loss in table["loss"]]
-    results = evaluated(table, GroupSettings("site", threshold=0.4), {"site": "site"})
+    results = evaluated(table, Groups("site", threshold=0.4), {"site": "site"})
     system, ends = results.systems[0], []
     for level in "ab":
         _, accepted, _ = sums_at(table, 0.4, level.__eq__)
@@ -213,9 +213,9 @@ def test_draws_within_strata_hold_as_many_of_each_as_there_are() -> None:
 
 
 def test_with_strata_no_group_ever_vanishes_and_the_file_says_so() -> None:
-    results = evaluated(T1, GroupSettings("site", stratify="site"), {"site": "site"}, resamples=300)
+    results = evaluated(T1, Groups("site", stratify="site"), {"site": "site"}, resamples=300)
     rows = results.where(group=Group("site", "x"), quantity="cmax")
     assert rows[0].drop_rate == 0
     assert results.selective.groups.stratified_by == "site"
     with pytest.raises(UserError, match="the group site is not the same within each cluster"):
-        evaluated(T1 | {"site": [*"xyxyxyxy"]}, GroupSettings("site", stratify="site"), {"site": "site"})
+        evaluated(T1 | {"site": [*"xyxyxyxy"]}, Groups("site", stratify="site"), {"site": "site"})

@@ -17,7 +17,8 @@ PLAN = Plan(50, seed=1)
 
 
 def evaluated(settings=TURNED, **columns):
-    return evaluate(read_table(ROWS | columns), settings=settings, plan=PLAN, created_at="2026-01-31T12:00:00Z")
+    dated = replace(settings, created_at="2026-01-31T12:00:00Z")
+    return evaluate(read_table(ROWS | columns), settings=dated, plan=PLAN)
 
 
 @pytest.fixture(scope="module")

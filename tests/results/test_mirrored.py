@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from commands import demur as command
-from demur import TableOptions, apply, certify, choose, confidence, evaluate, grade, load, read_table
+from demur import TableOptions, apply, certify, choose, confidence, grade, load, read_table
+from sections import evaluate
 
 RANDOM = np.random.default_rng(5)
 CLUSTERS, SIZE = 14, 6
@@ -28,9 +29,9 @@ HOW = {
     "loss_max": 1,
     "resamples": 60,
     "seed": 3,
-    "group": {"site": "site"},
+    "labels": {"site": "site"},
     "min_clusters": 2,
-    "abstention_costs": ["0.1", "0.3"],
+    "prices": ["0.1", "0.3"],
     "raters": {"Dr": RATED},
 }
 

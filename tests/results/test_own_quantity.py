@@ -78,7 +78,7 @@ def test_it_is_compared_in_common_too():
 def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
     names = ("a", "b", "c")[:systems]
     found = evaluated_anew(
-        *(*MODES, "zero_shot")[:systems], names=names, loss="zero_one", confidence="llm", grid=("0.2", "0.9")
+        *(*MODES, "zero_shot")[:systems], names=names, loss="zero_one", confidence="llm", coverages=("0.2", "0.9")
     )
     content = json.loads(found.text)
     schema = json_v1.schema() if systems < 3 else json_table.schema()

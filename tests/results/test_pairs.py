@@ -14,7 +14,7 @@ def run_of(tmp_path):
 
 
 def both(left, right, **how):
-    return evaluate(left, right, settings=Settings(), plan=Plan(5, seed=1), **how)
+    return evaluate([left, right], settings=Settings(**how), plan=Plan(5, seed=1))
 
 
 def line_of(results, start):
@@ -25,7 +25,7 @@ def test_different_participants_are_refused_with_counts(run_of):
     left = run_of("l.json", participant(1), participant(2), participant(3))
     right = run_of("r.json", participant(2), failure(4))
     message = r"the 2 inputs hold different participants; not in all of them: 2 of .* \(1, …\), 1 of .* \(4, …\);"
-    with pytest.raises(UserError, match=f"{message} intersection_only compares the 1 they share"):
+    with pytest.raises(UserError, match=rf"{message} Settings\(intersection_only=True\) compares the 1 they share"):
         both(left, right)
     study = both(left, right, intersection_only=True).selective
     assert study.intersection_only
@@ -79,7 +79,7 @@ def test_no_variant_in_common(run_of):
     left, right = run_of("l.json", bare(1, "token_msp")), run_of("r.json", bare(1, "consistency_modal_confidence"))
     settings, plan = Settings(confidence="all"), Plan(5, seed=1)
     with pytest.raises(UserError, match=r"no variant is served .*token_msp; .*consistency"):
-        evaluate(left, right, settings=settings, plan=plan)
+        evaluate([left, right], settings=settings, plan=plan)
     message = "n.json: no confidence variant can be served: participant 1, NoInterest: llm_evidence_count is missing"
     with pytest.raises(UserError, match=message):
         evaluate(run_of("n.json", bare(1, "own")), settings=settings, plan=plan)

@@ -10,9 +10,10 @@ from scipy.stats import t as student
 
 import demur
 from commands import demur as command
-from demur import Key, Minus, evaluate, load
+from demur import Key, Minus, load
 from demur.show.console import evaluation_text
 from reference.draws import ci95, joint_replicates, standard_error
+from sections import evaluate
 
 HOW = {"confidence": "sure", "resamples": 200, "seed": 7, "loss_max": 1.0}
 

@@ -119,7 +119,7 @@ def test_who_is_compared(tmp_path):
         UserError, match="the 3 inputs hold different participants; not in all of them: 1 of a .3, …., 1 of b"
     ):
         evaluate(items, settings=Settings(), plan=Plan(0, seed=None))
-    found = evaluate(items, settings=Settings(), plan=Plan(0, seed=None), intersection_only=True)
+    found = evaluate(items, settings=Settings(intersection_only=True), plan=Plan(0, seed=None))
     study = found.selective
     assert (study.clusters_total, study.clusters_included, study.clusters_failed) == (2, 1, 1)
     assert [(system.name, system.failed, system.not_in_all) for system in study.systems] == [
@@ -133,13 +133,13 @@ def test_who_is_compared(tmp_path):
 
 def test_one_run_has_nothing_to_intersect_with():
     with pytest.raises(UserError, match="one run has nothing to intersect with"):
-        evaluate(read_run(RUN, mode="zero_shot"), settings=Settings(), plan=PLAN, intersection_only=True)
+        evaluate(read_run(RUN, mode="zero_shot"), settings=Settings(intersection_only=True), plan=PLAN)
 
 
-@pytest.mark.parametrize("given", [(), ({},)])
+@pytest.mark.parametrize("given", [[], {}])
 def test_no_system_is_refused(given):
     with pytest.raises(UserError, match="^nothing to evaluate: give a run file or a table"):
-        evaluate(*given, settings=Settings(), plan=PLAN)
+        evaluate(given, settings=Settings(), plan=PLAN)
 
 
 def test_a_mapping_and_a_list_of_runs_give_the_same_numbers():

@@ -36,7 +36,7 @@ def test_more_clusters_than_are_summed_at_a_time_change_nothing():
 def artifact(path):
     people = make_people(12, seed=0)
     runs = {"a": run_system(people, ZERO_SHOT, seed=0).items(), "b": run_system(people, FEW_SHOT, seed=1).items()}
-    demur.evaluate(runs, seed=7, resamples=200, created_at="2026-01-31T12:00:00Z").save(path)
+    demur.evaluate(runs, settings=demur.Settings(created_at="2026-01-31T12:00:00Z"), seed=7, resamples=200).save(path)
     content = json.loads(path.read_text("utf-8"))
     return content.pop("execution")["engine"], json.dumps(content)
 

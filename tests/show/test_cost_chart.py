@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from demur import Plan, Settings, evaluate
+from demur import Costs, Plan, Settings, evaluate
 from demur.drawing.costs import CostLine, cost_chart
 from demur.inference.key import Key
 from demur.show.selective.costs import cost_line, costs
@@ -15,7 +15,7 @@ LOSSES = [0, 1, 0, 0, 1, None, 0, None], [0, 0, 0, 1, 1, 0, 1, None], [0] * 8, [
 
 
 def priced(loss, resamples=0):
-    settings = Settings(confidence="sure", abstention_costs=PRICES)
+    settings = Settings(confidence="sure", costs=Costs(*PRICES))
     return evaluate({"sys": system(loss)}, settings=settings, plan=Plan(resamples, seed=7))
 
 

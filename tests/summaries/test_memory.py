@@ -30,7 +30,7 @@ def test_an_entry_takes_few_bytes(monkeypatch):
     items = facts(ROWS, CLUSTERS)
     tracemalloc.start()
     try:
-        demur.evaluate({"A": items}, confidence="sure", resamples=16, seed=7, threads=1)
+        demur.evaluate({"A": items}, confidence="sure", plan=demur.Plan(16, seed=7, threads=1))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -20,15 +20,12 @@ from demur.facts.rankings import Rankings
 from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
-from demur.inference.held_out import FOLDS
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
-from demur.results.groups import settings_of
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
 from demur.sampling.resample import Plan, Progress
@@ -66,26 +63,11 @@ def audited_runs(
     """
     study = claimed.selective
     items = dict(zip(claimed.systems, runs, strict=True))
-    settings = Settings(
-        loss=study.loss.name,
-        confidence=study.confidences,
-        grid=study.coverages,
-        area_coverage=study.area_coverage,
-        level=study.requested.level if study.requested else None,
-        interval=study.requested.interval if study.requested else None,
-        baseline=study.baseline,
-        groups=settings_of(study.groups),
-        abstention_costs=study.abstention_costs or (),
-        cross_fit=study.cross_fit or FOLDS,
-        lower_is_surer=claimed.lower_is_surer,
-        conventions=study.conventions or (),
-    )
+    settings = replace(claimed.settings, calibration=calibration, exclude=())  # the runs are those that were evaluated
     recomputed = evaluate(
         items,
         settings=settings,
         plan=_plan(claimed, progress),
-        calibration=calibration,
-        intersection_only=study.intersection_only,
         beside=_recorded_beside(claimed, beside or Beside()),
     )
     hashes = [

@@ -20,6 +20,7 @@ import typer
 from demur import __version__
 from demur.cli.plain_values import Commands
 from demur.errors import UserError, as_line, harmless, literal
+from demur.options import Answer, enter, flag_of, option_of
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
@@ -29,10 +30,10 @@ app = Commands(
     name="demur",
     help="Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
+_BLANKS: dict[type, str] = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
 _OUTPUTS = Path("data/outputs")  # for a result without --output
 
 
@@ -74,21 +75,39 @@ def _script() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """The `Voice` of the command line: suggests commands to paste, and prints notes on standard error."""
+class CommandLine:
+    """The door of the command line: options are spelled as they are typed, and suggestions can be pasted."""
 
-    quiet: bool = False
     noun: str = "command"
 
-    def answer(self, words: Sequence[str]) -> str:
-        """The command as typed with these words added, ready to paste."""
-        script = _script()
-        return " ".join(map(_quoted, [*(["python", script] if script else ["demur"]), *sys.argv[1:], *words]))
+    def option(self, name: str, value: str = "") -> str:
+        """An option as it is typed, with a value."""
+        return f"{flag_of(name)} {_quoted(value)}" if value else flag_of(name)
 
-    def tell(self, notes: Sequence[str]) -> None:
-        """Print which defaults were inferred from the data."""
-        if notes and not self.quiet:
-            typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
+    def blank(self, name: str) -> str:
+        """An option as it is typed, with a word for its value."""
+        known = option_of(name)
+        kind = known.metavar or _BLANKS.get(known.kind, "") if known else ""
+        return f"{flag_of(name)} {kind}".strip()
+
+    def column(self, role: str, name: str) -> str:
+        """The option that maps a role to a column."""
+        return f"{flag_of('columns')} {_quoted(f'{role}={name}')}"
+
+    def again(self, answers: Sequence[Answer]) -> str:
+        """The command as typed with these options added, ready to paste."""
+        script = _script()
+        words = [*(["python", script] if script else ["demur"]), *sys.argv[1:]]
+        for answer in answers:
+            value = f"{answer.role}={answer.value}" if answer.role else answer.value
+            words += [flag_of(answer.name), *([str(value)] if value is not True else [])]
+        return " ".join(map(_quoted, words))
+
+
+def tell_notes(notes: Sequence[str], *, quiet: bool = False) -> None:
+    """Print what was inferred from the data, on standard error."""
+    if notes and not quiet:
+        typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
 
 
 def _quoted(word: str) -> str:
@@ -103,21 +122,6 @@ def _spelled(sign: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
 
 
-def named(
-    pairs: list[str] | None, option: str, expected: str = "a name and a column with = between them"
-) -> dict[str, str]:
-    """Parse NAME=VALUE pairs into a dictionary."""
-    values: dict[str, str] = {}
-    for pair in pairs or []:
-        name, equals, value = pair.partition("=")
-        if not (equals and name and value):
-            raise UserError(f"{option} {literal(pair)}, expected {expected}")
-        if name in values:
-            raise UserError(f"{option} {literal(name)} is given twice")
-        values[name] = value
-    return values
-
-
 def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -> list[str]:
     """Split a comma-separated value, and check that each part matches the pattern."""
     parts = [part.strip() for part in text.split(",")]
@@ -127,26 +131,20 @@ def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -
     return parts
 
 
-def fitted(path: Path | None) -> AnyCalibration | None:
+def fitted(path: AnyCalibration | str | Path | None) -> AnyCalibration | None:
     """Load the calibration file, if there is one."""
-    if path is None:
-        return None
+    if not isinstance(path, (str, Path)):
+        return path
     from demur.confidences.calibration import load_calibration
 
     return load_calibration(path)
 
 
-def check_flags(
-    resamples: int, seed: int | None, created_at: str | None, threads: int | None, *, as_json: bool, quiet: bool
-) -> None:
-    """Check the flags before a large file is read."""
-    from demur.files.strict_model import checked_time
+def check_flags(*, as_json: bool, quiet: bool) -> None:
+    """Check the engine and the flags before a large file is read."""
     from demur.sampling.engine import engine_name
-    from demur.sampling.resample import Plan
 
     engine_name()
-    Plan(resamples, seed=seed, threads=threads)
-    checked_time(created_at)
     if as_json and quiet:
         raise UserError("--json prints and --quiet does not: give one of them")
 
@@ -250,6 +248,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
 def run(words: Sequence[str]) -> int:
     """Run a command and return its exit code; a user's mistake is one line and 2."""
     _prepare_streams()
+    leave = enter(CommandLine())
     try:
         # A script has chosen its command: in the usage, its name followed by the command would be wrong.
         code: int | None = app([*words], prog_name="demur" if _script() else None, standalone_mode=False)
@@ -258,12 +257,14 @@ def run(words: Sequence[str]) -> int:
     except typer.TyperException as error:
         message = _usage(error)
     except MemoryError:
-        message = "not enough memory; give it smaller files or fewer --bootstrap-resamples, or use a larger machine"
+        message = "not enough memory; give it smaller files or fewer --resamples, or use a larger machine"
     except OSError as error:  # files raise UserError, so this is the standard output
         message = f"the output cannot be written ({error.strerror})"
         sys.stdout = None  # flushing its buffer at exit would fail again
     else:
         return code or 0
+    finally:
+        leave()
     try:
         if message:
             typer.echo(f"demur: {message}", err=True)

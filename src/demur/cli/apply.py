@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from demur.cli import options
-from demur.cli.app import DECIDE, app, fitted, named, printed_path, tell
+from demur.cli.app import DECIDE, app, fitted, printed_path, tell
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located
 
 _ALARM = 3
 
 
-@app.command(rich_help_panel=DECIDE)
+@app.command(rich_help_panel=DECIDE, cls=SectionsCommand)
+@with_sections("columns", reading=("score_range",), settings=("calibration",))
 def apply(
     rule: Annotated[Path, typer.Argument(help="A file written by demur choose.")],
     table: Annotated[Path, typer.Argument(help="New rows: .csv, .jsonl or .parquet.")],
@@ -25,18 +26,17 @@ def apply(
     confidence: Annotated[str | None, typer.Option(help="The signal the rule must be for.")] = None,
     noun: Annotated[str | None, typer.Option(help="What a cluster must be called in the rule.")] = None,
     direction: Annotated[str | None, typer.Option(help="What the rule must accept: at_least or at_most.")] = None,
-    column: options.ColumnNames = None,
-    calibration: options.CalibrationFile = None,
     delta: Annotated[
         str | None, typer.Option(help="With --check, how often an alarm may be false; 0.05 if not given.")
     ] = None,
     max_units: Annotated[
         int | None, typer.Option(help="With --check, the units a cluster has at most, if the rule does not say.")
     ] = None,
-    score_range: options.ScoreRange = None,
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="An empty loss or score means no label yet, not an abstention.")
     ] = False,
+    *,
+    typed: Typed,
 ) -> None:
     """Accept or decline every row of a table by a rule; with --check, say whether the rule still holds.
 
@@ -54,9 +54,10 @@ def apply(
     from demur.decide.applying import apply as applied
     from demur.decide.rule import load_rule
     from demur.decide.watching import Watch
-    from demur.facts.losses import score_range as parsed
     from demur.files.strict_json import fingerprint, read_bytes
 
+    score_range, fit = typed.reading.score_range, typed.settings.calibration
+    calibration = None if fit is None else str(fit)
     if output is None and not check:
         raise UserError("no file to write decisions to, and nothing to check: give -o FILE, or --check")
     if not check and (delta is not None or max_units is not None or score_range is not None):
@@ -70,8 +71,7 @@ def apply(
         known = {file.sha256 for file in loaded.also_read}
         if fingerprint(read_bytes(calibration)) not in known:
             raise UserError(f"{calibration}: is not the calibration that {rule} was made with")
-    scores = (0.0, 1.0) if score_range is None else parsed(score_range)
-    reading = Reading(named(column, "--column"), fitted(calibration), scores, unlabelled)
+    reading = Reading(typed.columns, fitted(calibration), score_range or (0.0, 1.0), unlabelled)
     outcome = applied(loaded, table, output, reading=reading, watch=watch, inputs=[rule])
     tell(str(outcome))
     if output is not None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from demur.cli import options
-from demur.cli.app import TRUST, Spoken, app, fitted, named, print_json, progress_bar
+from demur.cli.app import TRUST, app, fitted, print_json, progress_bar, tell_notes
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located, shown
-from demur.facts.instruments import BY_ITEMS
+from demur.options import named_values
 from demur.summaries.mark import is_summary
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _DIFFERS = 3
 _RUN = ".json"
 _STATED = "stated"  # each figure names its loss and confidence, so neither has to be chosen
-_OF_OWN = ("rater", "forced")
+_OF_OWN = ("raters", "forced")
 _OF_OTHERS = ("resamples", "signature")
 _OF_TREC = ("qrels", "run", "split_topics")
 _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
@@ -53,18 +54,6 @@ class AuditOptions:
     system: Annotated[
         list[str] | None, typer.Option(help="Which ranked column a section is about, as NAME=COLUMN.")
     ] = None
-    column: options.ColumnNames = None
-    mode: Annotated[
-        list[str] | None,
-        typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
-    ] = None
-    instrument: options.InstrumentName = BY_ITEMS
-    score_range: options.ScoreRange = None
-    loss_max: options.LossMax = None
-    every_row_its_own_cluster: options.OwnClusters = False
-    calibration: options.CalibrationFile = None
-    rater: options.Raters = None
-    forced: options.Forced = None
     signature: Annotated[
         str | None,
         typer.Option(help="Whose definition the figures follow: a signature, or fd-shifts, …; ours if not given."),
@@ -73,40 +62,40 @@ class AuditOptions:
         int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
     ] = None
 
-    @property
-    def columns(self) -> dict[str, str]:
-        """The columns given with --column, by role."""
-        return named(self.column, "--column")
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """An audit: its own options, and those of sections for how its data are read."""
+
+    options: AuditOptions
+    typed: Typed
 
     @property
     def systems(self) -> dict[str, str]:
         """The ranked columns given with --system, by name."""
-        return named(self.system, "--system")
-
-    @property
-    def table(self) -> TableOptions:
-        """The other options for reading a table."""
-        values: Any = {name: getattr(self, name) for name in _OF_TABLES}
-        return options.ReadingOptions(**values).table
+        return named_values(self.options.system, "--system")
 
     def files(self) -> RankingFiles:
         """The files as `demur retrieval` takes them."""
         from demur.cli.retrieval import RankingFiles
 
-        shared: Any = {name: getattr(self, name) for name in (*_OF_TREC, "system", "column")}
-        return RankingFiles(data=self.data[0] if self.data else None, **shared)
+        shared: Any = {name: getattr(self.options, name) for name in (*_OF_TREC, "system")}
+        column = [f"{role}={name}" for role, name in self.typed.columns.items()] or None
+        data = self.options.data
+        return RankingFiles(data=data[0] if data else None, column=column, **shared)
 
     def located_data(self, claimed: Results | None) -> RecordedData:
         """The data as given, or else those that a file of demur's own records, if they have not changed."""
         from demur.audit.recorded import RecordedData, recorded_data
 
-        if self.data or self.qrels or self.run:
-            if not self.data or options.typed(self, _OF_TREC):
+        given = self.options
+        if given.data or given.qrels or given.run:
+            if not given.data or options.typed(given, _OF_TREC):
                 self.files().check()
-            return RecordedData([*(self.data or ())], self.qrels, self.files().runs)
+            return RecordedData([*(given.data or ())], given.qrels, self.files().runs)
         if claimed is None:
-            raise UserError(f"nothing to compare {self.reported} with: give its data, --data, or --qrels and --run")
-        return recorded_data(claimed, self.reported)
+            raise UserError(f"nothing to compare {given.reported} with: give its data, --data, or --qrels and --run")
+        return recorded_data(claimed, given.reported)
 
     def findings(self, reported: _Reported, files: RecordedData) -> list[Finding]:
         """The finding about each figure."""
@@ -120,7 +109,7 @@ class AuditOptions:
             self._refuse("a file of demur's own", _OF_OTHERS)
         is_run = bool(files.data) and files.data[0].suffix.lower() == _RUN
         if self._is_selective(claimed, files):
-            unused = ("system", "column", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
+            unused = ("system", "columns", *_OF_TABLES) if is_run else ("system", *(() if claimed else ("mode",)))
             self._refuse("a run" if is_run else "a long table", (*unused, *_OF_TREC))
             printed = reported.printed
             return [*own, *(self._of_own_runs(claimed, files.data) if claimed else self._of_runs(printed, files.data))]
@@ -141,28 +130,27 @@ class AuditOptions:
         from demur.audit.reported.reading import is_per_query
 
         is_run = files.data[0].suffix.lower() == _RUN
-        return is_run or (not self.system and not is_per_query(files.data[0]))
+        return is_run or (not self.options.system and not is_per_query(files.data[0]))
 
     def _refuse(self, subject: str, names: Sequence[str]) -> None:
         """Refuse options that would have no effect."""
-        for option in options.typed(self, names):
+        own = [name for name in names if hasattr(self.options, name)]
+        for option in (*options.typed(self.options, own), *self.typed.flags_of(names)):
             raise UserError(f"{option} does not apply to {subject}: leave it out")
 
     def _of_own_runs(self, claimed: Results, data: list[Path]) -> list[Finding]:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""
         from demur.audit.own import audited_runs
-        from demur.evaluation.beside import read_beside
 
-        with located(self.reported):
+        with located(self.options.reported):
             study = claimed.selective
         runs = self._runs(study, data)
         if len(runs) != len(claimed.systems):
             files = f"{len(data)} data files for {len(claimed.systems)} systems"
             raise UserError(f"{files}: give one file per system, or one for all")
-        requested = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
-        others = read_beside(requested, runs, self.columns)
+        others = self.typed.raters.read(runs, self.typed.columns)
         with progress_bar("resamples") as advance:
-            return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
+            return audited_runs(claimed, runs, fitted(self.typed.settings.calibration), advance, others)
 
     def _runs(self, study: SelectiveStudy, data: list[Path]) -> list[Items]:
         """Read the systems of a study with the options it records."""
@@ -173,9 +161,9 @@ class AuditOptions:
 
         count, labels = len(study.systems), Labels.recorded(study.groups)
         recorded = [source.mode for source in study.inputs if source.mode is not None]
-        modes = self.mode or (recorded if len(recorded) == len(study.inputs) else ())
-        table: TableOptions = self.table
-        columns: Any = self.columns
+        modes = self.typed.reading.mode or (recorded if len(recorded) == len(study.inputs) else ())
+        table: TableOptions = self.typed.reading
+        columns: Any = self.typed.columns
         if data[0].suffix.lower() == _RUN:
             data = data * (count if len(data) == 1 else 1)
         else:
@@ -186,7 +174,7 @@ class AuditOptions:
             rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
             table = replace(table, noun=study.noun, probability=study.probabilities or (), **rules)
             table = labels.options(_as_recorded(table, study))
-        runs = read_inputs(data, modes=modes, instrument=self.instrument, columns=columns, options=table)
+        runs = read_inputs(data, modes=modes, instrument=self.typed.reading.instrument, columns=columns, options=table)
         runs *= count if len(runs) == 1 else 1  # one table compared with itself
         if study.excluded and len(runs) > count:
             names = system_names([input_of(items) for items in runs])
@@ -204,12 +192,20 @@ class AuditOptions:
         from demur.read import read_inputs
         from demur.read.guess import Given
 
-        paths, voice = [*map(str, data)], Spoken()
-        given = Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, loss=_STATED)
-        understood = settled(paths, given, _STATED, voice, seedless=False)
+        paths = [*map(str, data)]
+        given = Given(
+            self.typed.columns,
+            self.typed.reading.instrument,
+            self.typed.reading.every_row_its_own_cluster,
+            self.typed.reading.score_range,
+            loss=_STATED,
+        )
+        understood = settled(paths, given, _STATED)
         with understood.explaining():
-            runs = read_inputs(paths, instrument=self.instrument, columns=understood.columns, options=self.table)
-        voice.tell(understood.notes)
+            runs = read_inputs(
+                paths, instrument=self.typed.reading.instrument, columns=understood.columns, options=self.typed.reading
+            )
+        tell_notes(understood.notes)
         return named_runs(runs)
 
     def _of_queries(self, reported: _Reported, files: RecordedData) -> list[Finding]:
@@ -219,7 +215,7 @@ class AuditOptions:
         claimed = reported.claimed
         if claimed is None:
             queries = self._queries(files)
-            with located(self.reported):
+            with located(self.options.reported):
                 return audited_retrieval(queries, reported.printed)
         with progress_bar("resamples") as advance:
             return audited_queries(claimed, self._rankings(claimed, files), advance)
@@ -229,8 +225,8 @@ class AuditOptions:
         from demur.audit.reported.reading import queries_to_audit, trec_to_audit
 
         if files.qrels is not None:
-            return trec_to_audit(files.qrels, files.runs, split_topics=self.split_topics)
-        return queries_to_audit(files.data[0], columns=self.columns, systems=self.systems)
+            return trec_to_audit(files.qrels, files.runs, split_topics=self.options.split_topics)
+        return queries_to_audit(files.data[0], columns=self.typed.columns, systems=self.systems)
 
     def _rankings(self, claimed: Results, files: RecordedData) -> dict[str, Rankings]:
         """The rankings of each system, as an evaluation reads them."""
@@ -238,24 +234,29 @@ class AuditOptions:
         from demur.read.trec import ONE_CRITERION, read_trec
 
         if files.qrels is None:
-            return read_queries(files.data[0], columns=self.columns, systems=self.systems)
+            return read_queries(files.data[0], columns=self.typed.columns, systems=self.systems)
         criteria = [criterion.name for criterion in claimed.retrieval.criteria]
-        if self.split_topics is None and criteria != [ONE_CRITERION]:
+        if self.options.split_topics is None and criteria != [ONE_CRITERION]:
             raise UserError(f"the file has the criteria {', '.join(map(shown, criteria))}: give --split-topics as well")
-        return read_trec(files.qrels, files.runs, split_topics=self.split_topics)
+        return read_trec(files.qrels, files.runs, split_topics=self.options.split_topics)
 
     def _of_runs(self, printed: Any, data: list[Path]) -> list[Finding]:
         from demur.audit.reported.reading import check_modes, runs_to_audit
         from demur.audit.reported.runs import RESAMPLES, audited_runs
 
         is_run = data[0].suffix.lower() == _RUN
-        modes: Any = {"modes": self.mode or (), "instrument": self.instrument}
+        modes: Any = {"modes": self.typed.reading.mode or (), "instrument": self.typed.reading.instrument}
         runs = runs_to_audit(data, **modes) if is_run else self._tables(data)
-        calibration, draws = fitted(self.calibration), RESAMPLES if self.resamples is None else self.resamples
-        with located(self.reported):
-            if not self.mode:
+        calibration, draws = (
+            fitted(self.typed.settings.calibration),
+            RESAMPLES if self.options.resamples is None else self.options.resamples,
+        )
+        with located(self.options.reported):
+            if not self.typed.reading.mode:
                 check_modes(runs, printed)
-            return audited_runs(runs, printed, calibration=calibration, resamples=draws, signature=self.signature)
+            return audited_runs(
+                runs, printed, calibration=calibration, resamples=draws, signature=self.options.signature
+            )
 
 
 def _as_recorded(table: TableOptions, study: SelectiveStudy) -> TableOptions:
@@ -291,16 +292,23 @@ class _Reported(NamedTuple):
             return cls(content, printed, results_of(content) if is_own(content) else None)
 
 
-@app.command(rich_help_panel=TRUST)
+@app.command(rich_help_panel=TRUST, cls=SectionsCommand)
+@with_sections(
+    "columns",
+    reading=("mode", "instrument", *_OF_TABLES),
+    settings=("calibration",),
+    raters=_OF_OWN,
+)
 @options.unfolded
 def audit(
     *,
-    request: AuditOptions,
+    own: AuditOptions,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    typed: Typed,
 ) -> None:
     """Recompute reported figures from their data; the exit code is 3 if one differs.
 
@@ -320,16 +328,17 @@ def audit(
     from demur.files.write import json_text
     from demur.sampling.resample import Plan
 
-    Plan(request.resamples or 0, seed=0)  # refuses too many before anything is read
-    selected, data, path = statuses(only or ()), request.data or (), request.reported
-    if request.signature is not None:
+    Plan(own.resamples or 0)  # refuses too many before anything is read
+    selected, data, path = statuses(only or ()), own.data or (), own.reported
+    if own.signature is not None:
         from demur.audit.reported.tools import stated
 
-        stated(request.signature)
+        stated(own.signature)
     _check_units(data)
     if realpath(path) in map(realpath, data):
         raise UserError(f"{path}: is the data as well: no figure is compared with itself")
     reported = _Reported.of(path)
+    request = Audit(own, typed)
     files = request.located_data(reported.claimed)
     _check_units(files.paths)
     findings = request.findings(reported, files)

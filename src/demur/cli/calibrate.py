@@ -6,16 +6,16 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, Spoken, app, command_line, listed
+from demur.cli.app import MEASURE, Delivery, app, command_line, listed, tell_notes
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 
 
-@app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
-@options.unfolded
+@app.command(rich_help_panel=MEASURE, cls=SectionsCommand)
+@with_sections("columns", "reading")
 def calibrate(
     run: Annotated[Path, typer.Option("--input", help="The run to fit on: a run file or a long table.")],
     method: Annotated[str, typer.Option(help="{methods}.")],
     *,
-    reading: options.RepeatReadingOptions,
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
@@ -25,6 +25,7 @@ def calibrate(
     output: options.Output = None,
     report: options.ReportPage = None,
     created_at: options.CreatedAt = None,
+    typed: Typed,
 ) -> None:
     """Fit a calibrator on a run and write it as a JSON file, with how well it does on people it has not seen.
 
@@ -35,7 +36,7 @@ def calibrate(
     from demur.confidences.fitting import calibrate as fit
     from demur.show.console import calibration_text
 
-    items, _ = reading.understood(run, Spoken(), confidence="any", loss="any")
+    items, _ = typed.understood(run, tell_notes, confidence="any", loss="any")
     calibration = fit(
         items,
         method=method,
@@ -46,5 +47,5 @@ def calibrate(
         created_at=created_at,
         command=command_line(),
     )
-    delivery = Delivery(f"calibrator-{calibration.method}", output, report, [run, reading.instrument])
+    delivery = Delivery(f"calibrator-{calibration.method}", output, report, [run, str(typed.reading.instrument)])
     delivery.of(calibration, lambda: calibration_text(calibration))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli import options
-from demur.cli.app import DECIDE, Spoken, app, command_line, fitted, print_json, printed_path, tell
+from demur.cli.app import DECIDE, app, command_line, fitted, print_json, printed_path, tell, tell_notes
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, literal, located, shown
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class _Fixed:
         )
 
 
-@app.command(rich_help_panel=DECIDE, cls=options.ListingCommand)
+@app.command(rich_help_panel=DECIDE, cls=SectionsCommand)
+@with_sections("columns", "reading", settings=("loss", "lower_is_surer", "calibration"))
 @options.unfolded
 def choose(
     file: Annotated[Path, typer.Argument(help="A run file, a long table or a summary.")],
@@ -104,18 +106,13 @@ def choose(
     confidence: Annotated[
         str, typer.Option(help="What ranks the answers: a variant or signal by name; the only confidence of a table.")
     ] = "default",
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more. Required.")
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more.")] = 0,
     targets: _Targets,
     fixed: _Fixed,
-    reading: options.ReadingOptions,
-    lower_is_surer: options.LowerIsSurer = None,
-    loss: options.LossName = None,
-    calibration: options.CalibrationFile = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The rule to write, for demur apply.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rule instead of the words.")] = False,
     created_at: options.CreatedAt = None,
+    typed: Typed,
 ) -> None:
     """Choose the threshold that meets one target, and say how it does on participants it has not seen.
 
@@ -129,18 +126,24 @@ def choose(
     Example: demur choose run.json --confidence verbalized --risk 0.2 --certify guarded_t --seed 7 -o rule.json
     """
     fixed.check(targets)
-    fit, turned = fitted(calibration), tuple(lower_is_surer or ())
-    answers: Any = {"loss": loss, "lower_is_surer": turned}
-    items, understood = reading.understood(
-        file, Spoken(quiet=as_json), confidence, counts=True, seedless=seed is None, **answers
+    settings, reading = typed.settings, typed.reading
+    fit, turned = fitted(settings.calibration), tuple(settings.lower_is_surer)
+    items, understood = typed.understood(
+        file,
+        lambda notes: tell_notes(notes, quiet=as_json),
+        confidence,
+        counts=True,
+        loss=settings.loss,
+        lower_is_surer=turned,
     )
     graded, tune = _graded(file, items, understood, turned, fit), None
     if fixed.tune is not None:
-        tune = _graded(fixed.tune, reading.items(fixed.tune, understood, counts=True), understood, turned, fit)
+        tune = _graded(fixed.tune, typed.items(fixed.tune, understood, counts=True), understood, turned, fit)
     origin = {"seed": seed, "created_at": created_at, "command": command_line()}
     rule = fixed.rule(graded, targets, tune, origin)
-    rule = rule.read_beside([path for path in (reading.instrument, calibration) if path and Path(path).is_file()])
-    _deliver(rule, output, [file, reading.instrument], as_json=as_json, allow_empty=fixed.allow_empty)
+    named = (str(path) for path in (reading.instrument, settings.calibration) if path)
+    rule = rule.read_beside([path for path in named if Path(path).is_file()])
+    _deliver(rule, output, [file, str(reading.instrument)], as_json=as_json, allow_empty=fixed.allow_empty)
     if rule.is_uncertified:
         raise typer.Exit(_UNCERTIFIED)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli import options
 from demur.cli.app import DATA, app, fitted, tell
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, harmless, shown
 
 if TYPE_CHECKING:
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from demur.read.profile import Field, Profile
 
 
-@app.command(rich_help_panel=DATA)
-@options.unfolded
+@app.command(rich_help_panel=DATA, cls=SectionsCommand)
+@with_sections("columns", "reading", settings=("calibration",))
 def fields(
     file: Annotated[Path, typer.Argument(help="A table, a run file, a file of units, or the log of another tool.")],
     *,
-    reading: options.ReadingOptions,
-    calibration: options.CalibrationFile = None,
     no_examples: Annotated[bool, typer.Option("--no-examples", help="Show no values of the file.")] = False,
+    typed: Typed,
 ) -> None:
     """List the fields of a file, the confidences it supports, and why it does not support the others.
 
@@ -38,10 +37,11 @@ def fields(
     from demur.read.foreign import foreign_tool, import_hint
     from demur.read.profile import items_profile
 
-    fit, columns, table, shown_values = fitted(calibration), reading.columns, reading.table, not no_examples
+    reading, columns, shown_values = typed.reading, typed.columns, not no_examples
+    fit = fitted(typed.settings.calibration)
     tool = foreign_tool(file)
     if tool is not None:
-        for name in (*options.typed(reading), *(["--calibration"] if calibration else [])):
+        for name in typed.flags:
             raise UserError(f"{name} does not apply to {import_hint(tool, file)}")
         _show(file, _of_log(tool, file), examples=shown_values)
         tell(import_hint(tool, file))
@@ -49,10 +49,10 @@ def fields(
     profile = _of_table(file)
     if profile is not None:
         _show(file, profile, examples=shown_values)
-        if not _understood(file, reading.given(loss="any", confidence=True), columns):
+        if not _understood(file, typed.given(loss="any", confidence=True), columns):
             return
-    chosen: Any = {"modes": [reading.mode], "experiments": [reading.experiment], "instrument": reading.instrument}
-    runs = read_inputs([file], columns=columns, options=table, **chosen)
+    chosen: Any = {"modes": reading.mode, "experiments": reading.experiment, "instrument": reading.instrument}
+    runs = read_inputs([file], columns=columns, options=reading, **chosen)
     if profile is None:
         _show(file, items_profile(runs[0]), examples=shown_values)
     _show_confidences(runs, fit)

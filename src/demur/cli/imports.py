@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, app, named, printed_path, tell
+from demur.cli.app import DATA, app, printed_path, tell
 from demur.cli.plain_values import Commands
+from demur.options import named_values
 
 imports = Commands(help="Convert a log of another tool into a file of units.", no_args_is_help=True)
 app.add_typer(imports, name="import", rich_help_panel=DATA)
@@ -48,8 +49,8 @@ class LogOptions:
         signals = [text if "=" in text else f"{text.rpartition('.')[2]}={text}" for text in self.confidence or ()]
         chosen = ImportOptions(
             cluster=self.cluster,
-            groups=named(self.group, "--group"),
-            confidences=named(signals, "--confidence"),
+            groups=named_values(self.group, "--group"),
+            confidences=named_values(signals, "--confidence"),
             abstain=self.abstain or (),
             score_range=self.score_range,
             include_text=self.include_text,

@@ -3,105 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperOption
 
-from demur.cli.app import named
 from demur.cli.plain_values import PlainCommand
-from demur.errors import UserError, literal
-from demur.facts.instruments import BY_ITEMS
 
-if TYPE_CHECKING:
-    from demur.evaluation.guessing import Settled
-    from demur.evaluation.voice import Voice
-    from demur.facts.items import Items
-    from demur.read import TableOptions
-    from demur.read.guess import Given
-
-InstrumentName = Annotated[
-    str,
-    typer.Option(
-        help="The instrument: a name, a .json or .toml file, or none for a table's own items. "
-        "If not given, PHQ-8 for a run file, and for a table the known instrument with its items, if any.",
-        show_default=False,
-    ),
-]
-ColumnNames = Annotated[
+QueryColumns = Annotated[
     list[str] | None, typer.Option("--column", help="The column of a table for a role, ROLE=COLUMN; repeatable.")
 ]
-ScoreRange = Annotated[
-    str | None,
-    typer.Option(metavar="LOW:HIGH", help="The range of a column of scores, the best last; 0:1 if not given."),
-]
-LossMax = Annotated[float | None, typer.Option(help="The largest possible loss of a column of losses, if known.")]
-OwnClusters = Annotated[
-    bool, typer.Option("--every-row-its-own-cluster", help="Treat rows of a table as independent: each is a cluster.")
-]
-Noun = Annotated[str | None, typer.Option(help="The noun for a cluster of a table, such as document.")]
-FailedUnits = Annotated[
-    str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
-]
-LowerIsSurer = Annotated[
-    list[str] | None,
-    typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence whose lower values mean more confident."),
-]
-Repeats = Annotated[
-    str, typer.Option(help="Repeats of a question: units (each counts), first (only that), or vote (one unit for all).")
-]
-Probability = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column of a table that is a probability of being right; repeatable."),
-]
-GroupNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--group",
-        metavar="NAME=COLUMN",
-        help="Groups to report: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item; repeatable.",
-    ),
-]
-CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
-Resamples = Annotated[
-    int, typer.Option("--bootstrap-resamples", help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(help="Threads to resample on; if not given, all processors for large work, one for small."),
-]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
-LossName = Annotated[
-    str | None,
-    typer.Option(help="{losses}; if not given, that of the table, zero_one for texts, abs_norm otherwise."),
-]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
-Raters = Annotated[
-    list[str] | None,
-    typer.Option("--rater", help="A rater of the same units, NAME=FILE: cluster, item, and prediction or loss."),
-]
-Forced = Annotated[
-    list[str] | None,
-    typer.Option(help="A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE."),
-]
 Qrels = Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")]
 TrecRuns = Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; repeatable.")]
 SplitTopics = Annotated[
     str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
-]
-WorkerNames = Annotated[
-    str | None,
-    typer.Option(
-        "--workers", help="What reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
-    ),
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="The file to write; if not given, a new one in data/outputs/.")
@@ -143,103 +64,6 @@ def typed(block: Any, names: Iterable[str] | None = None) -> list[str]:
     defaults = {field.name: field.default for field in fields(block)}
     wanted = defaults if names is None else names
     return [f"--{name.replace('_', '-')}" for name in wanted if getattr(block, name) != defaults[name]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingOptions:
-    """The options for reading a run file or a table; what they leave open is inferred from the file."""
-
-    mode: Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")] = None
-    experiment: Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")] = None
-    instrument: InstrumentName = BY_ITEMS
-    column: ColumnNames = None
-    score_range: ScoreRange = None
-    loss_max: LossMax = None
-    every_row_its_own_cluster: OwnClusters = False
-    noun: Noun = None
-    failed_units: FailedUnits = "drop"
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """The columns given with --column, by role."""
-        return named(self.column, "--column")
-
-    @property
-    def table(self) -> TableOptions:
-        """The other options for reading a table."""
-        from demur.facts.losses import score_range
-        from demur.read import TableOptions
-
-        names = [field.name for field in fields(TableOptions) if hasattr(self, field.name)]
-        values: Any = {name: getattr(self, name) for name in names}
-        values["score_range"] = None if self.score_range is None else score_range(self.score_range)
-        return TableOptions(**values | {"probability": tuple(values.get("probability") or ())})
-
-    def given(self, **more: Any) -> Given:
-        """What the user has stated, which is not inferred."""
-        from demur.read.guess import Given
-
-        return Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, **more)
-
-    def items(self, path: Path, understood: Settled, *, counts: bool = False) -> Items:
-        """Read a file with the columns inferred for it; a summary only where its `counts` suffice."""
-        from demur.read import read_items
-
-        chosen: Any = {"mode": self.mode, "experiment": self.experiment, "instrument": self.instrument}
-        with understood.explaining():
-            return read_items(path, columns=understood.columns[0], options=self.table, counts=counts, **chosen)
-
-    def understood(
-        self,
-        path: Path,
-        voice: Voice,
-        confidence: str = "default",
-        *,
-        seedless: bool = False,
-        counts: bool = False,
-        **more: Any,
-    ) -> tuple[Items, Settled]:
-        """Read a file, and infer and print the options that the user left open."""
-        from demur.evaluation.guessing import settled
-
-        inferred = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
-        items = self.items(path, inferred, counts=counts)
-        inferred = inferred.of([items])
-        voice.tell(inferred.notes)
-        return items, inferred
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatReadingOptions(ReadingOptions):
-    """Reading options for files whose questions may have repeats and whose signals may be probabilities."""
-
-    repeats: Repeats = "units"
-    probability: Probability = None
-
-
-def raters(pairs: list[str] | None) -> dict[str, str]:
-    """The file of each rater, by name."""
-    return named(pairs, "--rater", "NAME=FILE, each name once")
-
-
-def forced(pairs: list[str] | None) -> dict[str, str] | str | None:
-    """The forced run of each system by name, or the only one if it has no name."""
-    if pairs and len(pairs) == 1 and "=" not in pairs[0]:
-        return pairs[0]
-    return named(pairs, "--forced", "SYSTEM=FILE, each system once") or None
-
-
-def groups(texts: list[str] | None) -> dict[str, str | None]:
-    """The column of each group by name; None for a built-in group such as item."""
-    columns: dict[str, str | None] = {}
-    for text in texts or ():
-        name, equals, column = text.partition("=")
-        if not name or (equals and not column):
-            raise UserError(f"--group {literal(text)}, expected NAME=COLUMN, or a name such as item")
-        if name in columns:
-            raise UserError(f"--group {literal(name)} is given twice")
-        columns[name] = column or None
-    return columns
 
 
 class ListingCommand(PlainCommand):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, progress_bar
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError
+from demur.options import named_values
 
 if TYPE_CHECKING:
     from demur.facts.rankings import Rankings
@@ -30,7 +32,7 @@ class RankingFiles:
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; repeatable.")
     ] = None
-    column: options.ColumnNames = None
+    column: options.QueryColumns = None
 
     def check(self) -> None:
         """Check that there are files, and all of one kind."""
@@ -52,7 +54,10 @@ class RankingFiles:
 
         with progress_bar("bytes read") as advance:
             if self.data is not None:
-                named_as = {"systems": named(self.system, "--system"), "columns": named(self.column, "--column")}
+                named_as = {
+                    "systems": named_values(self.system, "--system"),
+                    "columns": named_values(self.column, "--column"),
+                }
                 return read_queries(self.data, **named_as, progress=advance)
             return read_trec(self.qrels or "", self.runs, split_topics=self.split_topics, progress=advance)
 
@@ -127,15 +132,13 @@ class _ChosenNumbers:
         )
 
 
-@app.command(rich_help_panel=MEASURE)
+@app.command(rich_help_panel=MEASURE, cls=SectionsCommand)
+@with_sections(plan=("resamples", "seed", "threads"))
 @options.unfolded
 def retrieval(
     *,
     files: RankingFiles,
     numbers: _ChosenNumbers,
-    resamples: options.Resamples = 10_000,
-    seed: options.Seed = None,
-    threads: options.Threads = None,
     output: options.Output = None,
     report: options.ReportPage = None,
     per_query: Annotated[
@@ -146,6 +149,7 @@ def retrieval(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
+    typed: Typed,
 ) -> None:
     """Evaluate evidence retrieval: rankings, "no evidence here", how many to show, and differences between systems.
 
@@ -155,14 +159,16 @@ def retrieval(
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
+    from demur.files.strict_model import checked_time
     from demur.results.reference import REFERENCES
     from demur.results.retrieval import evaluate_retrieval
-    from demur.sampling.resample import Plan
     from demur.show.retrieval.console import retrieval_text
     from demur.show.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
 
     files.check()
-    check_flags(resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
+    check_flags(as_json=as_json, quiet=quiet)
+    checked_time(created_at)
+    plan = typed.plan
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
@@ -172,7 +178,7 @@ def retrieval(
         results = evaluate_retrieval(
             systems,
             settings=settings,
-            plan=Plan(resamples, seed, threads=threads, progress=advance),
+            plan=replace(plan, progress=advance),
             created_at=created_at,
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),

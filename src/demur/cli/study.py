@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MORE, TRUST, Spoken, app, named, printed_path, progress_bar, tell
+from demur.cli.app import DATA, MORE, TRUST, app, printed_path, progress_bar, tell, tell_notes
 from demur.cli.plain_values import Commands
+from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located, shown, unknown
 from demur.facts.instruments import BY_ITEMS
 
@@ -37,8 +39,8 @@ def _list_designs(name: str) -> str:
     raise typer.Exit
 
 
-@studies.command(cls=options.ListingCommand)
-@options.unfolded
+@studies.command(cls=SectionsCommand)
+@with_sections("columns", "reading")
 def intervals(
     seed: options.SimulationSeed,
     *,
@@ -65,7 +67,7 @@ def intervals(
     correlation: Annotated[
         float | None, typer.Option(help="Of phq8: how much a person's items are alike, 0 to 1; 0.6 if not given.")
     ] = None,
-    reading: options.ReadingOptions,
+    typed: Typed,
 ) -> None:
     """Measure how often intervals cover, on made-up data of your size or like your own.
 
@@ -81,10 +83,10 @@ def intervals(
     from demur.simulate.study import coverage, report
 
     shape = {"loss": loss, "confidence": confidence, "correlation": correlation}
-    _check_options(design, shape, reading, like)
+    _check_options(design, shape, typed, like)
     if figure is not None:
         _check_figure(figure, like)
-    chosen = _design(design, shape, reading.instrument) if like is None else _imitation(like, shape, reading)
+    chosen = _design(design, shape, typed) if like is None else _imitation(like, shape, typed)
     size = participants if participants is not None else _PARTICIPANTS if like is None else chosen.participants[0]
     with progress_bar("data sets") as advance:
         tallies = coverage(
@@ -102,7 +104,8 @@ def intervals(
         typer.echo(f"wrote {printed_path(written)}")
 
 
-@studies.command(cls=options.ListingCommand)
+@studies.command(cls=SectionsCommand)
+@with_sections("columns", reading=("mode", "instrument"), settings=("loss", "area_coverage"))
 def participants(
     like: Annotated[
         list[str],
@@ -112,16 +115,9 @@ def participants(
         float | None, typer.Option(help="The smallest difference that matters; that of the pilot if not given.")
     ] = None,
     power: Annotated[float, typer.Option(help="How likely the study is to show it.")] = 0.8,
-    loss: options.LossName = None,
     confidence: Annotated[str, typer.Option(help="What ranks the answers; of several the first.")] = "default",
-    area_coverage: Annotated[
-        str | None, typer.Option(help="Where to cut the areas; the coverage both systems reach, if not given.")
-    ] = None,
-    instrument: options.InstrumentName = BY_ITEMS,
-    mode: Annotated[
-        list[str] | None, typer.Option(help="Mode of the experiment: once for all inputs, or once per input.")
-    ] = None,
-    column: options.ColumnNames = None,
+    *,
+    typed: Typed,
 ) -> None:
     """Say how many participants a comparison of two systems needs, from a pilot.
 
@@ -136,29 +132,27 @@ def participants(
     from demur.evaluation.answering import evaluate_data
     from demur.files.strict_json import decode, loads, read_bytes
     from demur.results.load import coherent, results_of
+    from demur.sampling.resample import Plan
     from demur.simulate.planning import plan_text
 
     data = read_bytes(like[0]) if len(like) == 1 and like[0].lower().endswith(".json") else b"null"
     with located(like[0]):
         content = loads(decode(data))
-    typed: Json = {"loss": loss, "area_coverage": area_coverage, "mode": mode, "column": column}
-    typed |= {} if instrument == BY_ITEMS else {"instrument": instrument}
-    request = {name: value for name, value in typed.items() if value}
     if is_own(content):
-        for name in request:
-            option = f"--{name.replace('_', '-')}"
+        for option in typed.flags:
             raise UserError(f"{option} is for files of systems, and {shown(like[0])} holds results: leave it out")
         with located(like[0]):
             pilot = results_of(content).narrowed(None if confidence == "default" else confidence)
     else:  # a pilot needs no resamples
-        request |= {"confidence": confidence, "columns": named(column, "--column"), "resamples": 0}
-        pilot = evaluate_data(like, request, Spoken())
+        request = typed.request()
+        settings = replace(request.settings, confidence=confidence)
+        pilot = evaluate_data(like, replace(request, settings=settings, plan=Plan(0)), tell_notes)
     with coherent(like[0]):
         text = plan_text(pilot, difference, power)
     tell(text)
 
 
-def _check_options(design: str, shape: Json, reading: options.ReadingOptions, like: Path | None) -> None:
+def _check_options(design: str, shape: Json, typed: Typed, like: Path | None) -> None:
     """Refuse options that would have no effect."""
     if like is not None:
         if design != _USUAL:
@@ -166,7 +160,7 @@ def _check_options(design: str, shape: Json, reading: options.ReadingOptions, li
         if shape["correlation"] is not None:
             raise UserError("a run has its own correlation: leave out --correlation")
         return
-    for option in options.typed(reading):
+    for option in typed.flags:
         if option != "--instrument" or design != _USUAL:
             raise UserError(f"{option} is for a run that is imitated: give it with --like")
     for name, value in shape.items():
@@ -183,19 +177,23 @@ def _check_figure(path: Path, like: Path | None) -> None:
     check_target(path, inputs=[like] if like else [])
 
 
-def _design(name: str, shape: Json, instrument: str) -> Design:
+def _design(name: str, shape: Json, typed: Typed) -> Design:
     from demur.facts.instruments import instrument as instrument_of
     from demur.simulate.designs import design_named, phq8
 
     chosen = {option: value for option, value in shape.items() if value is not None}
-    return phq8(**chosen, instrument=instrument_of(instrument)) if name == _USUAL else design_named(name)
+    return (
+        phq8(**chosen, instrument=instrument_of(typed.reading.instrument or BY_ITEMS))
+        if name == _USUAL
+        else design_named(name)
+    )
 
 
-def _imitation(path: Path, shape: Json, reading: options.ReadingOptions) -> Design:
+def _imitation(path: Path, shape: Json, typed: Typed) -> Design:
     from demur.confidences.grading import grade
     from demur.simulate.imitation import imitation
 
-    items, understood = reading.understood(path, Spoken(), shape["confidence"] or "default", loss=shape["loss"])
+    items, understood = typed.understood(path, tell_notes, shape["confidence"] or "default", loss=shape["loss"])
     confidence = "llm_evidence_count" if understood.confidence == "default" else understood.confidence
     with located(path):
         return imitation(grade(items, loss=understood.loss, confidence=confidence), shown(path.name))

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, Spoken, app, printed_path, progress_bar, tell
+from demur.cli.app import DATA, app, printed_path, progress_bar, tell, tell_notes
+from demur.cli.sections import SectionsCommand, Typed, only, with_sections
 from demur.errors import UserError, literal
 
+if TYPE_CHECKING:
+    from demur.facts.groups import GroupText
 
-@app.command(rich_help_panel=DATA, cls=options.ListingCommand)
-@options.unfolded
+
+@app.command(rich_help_panel=DATA, cls=SectionsCommand)
+@with_sections(
+    "columns", "reading", settings=("confidence", "loss", "lower_is_surer"), plan=("workers",), groups=("labels",)
+)
 def summarize(
     parts: Annotated[
         list[str],
@@ -22,22 +29,14 @@ def summarize(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The summary to write, such as run.sum.")],
     *,
-    reading: options.ReadingOptions,
-    confidence: Annotated[
-        str, typer.Option(help="What is to rank the answers: variants or signals; the only confidence of a table.")
-    ] = "default",
-    group: options.GroupNames = None,
-    probability: options.Probability = None,
-    loss: options.LossName = None,
-    lower_is_surer: options.LowerIsSurer = None,
     bins: Annotated[
         int | None, typer.Option(help="Different values of a signal at most; more are put in bins. 4096 if not given.")
     ] = None,
     loss_digits: Annotated[
         int | None, typer.Option(help="Round losses that are no decimals of up to 9 digits to so many.")
     ] = None,
-    workers: options.WorkerNames = None,
     quiet: options.Quiet = False,
+    typed: Typed,
 ) -> None:
     """Count the units of each cluster that are alike, part by part, and write the counts, which suffice for all curves.
 
@@ -58,32 +57,33 @@ def summarize(
 
     files = parts_of(parts)
     check_target(output, files)
+    reading, settings = typed.reading, typed.settings
     part_reading = PartReading(
-        confidence,
+        settings.confidence,
         instrument=reading.instrument,
-        options=replace(reading.table, probability=tuple(probability or ()), group=_columns_of_groups(group)),
-        mode=reading.mode,
-        experiment=reading.experiment,
-        lower_is_surer=tuple(lower_is_surer or ()),
+        options=replace(reading, group=_columns_of_groups(typed)),
+        mode=only(reading.mode, "mode"),
+        experiment=only(reading.experiment, "experiment"),
+        lower_is_surer=settings.lower_is_surer,
         most_bins=MOST if bins is None else bins,
         loss_digits=loss_digits,
     )
-    voice, given = Spoken(quiet=quiet), reading.given(loss=loss, lower_is_surer=part_reading.lower_is_surer)
-    understood = settled([files[0]], given, confidence, voice, seedless=False)
+    given = typed.given(loss=settings.loss, lower_is_surer=part_reading.lower_is_surer)
+    understood = settled([files[0]], given, settings.confidence)
     columns, names = understood.columns[0], understood.confidence
     part_reading = replace(part_reading, confidence=names, columns=columns, loss=understood.loss)
-    with progress_bar("reading") as advance, understood.explaining(), Workers(workers or 1) as pool:
+    with progress_bar("reading") as advance, understood.explaining(), Workers(typed.plan.workers) as pool:
         summary = summarized(files, part_reading, pool, advance)
-    voice.tell(understood.notes)
+    tell_notes(understood.notes, quiet=quiet)
     write_whole(output, content(summary), inputs=files)
     if not quiet:
         counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
         tell(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
 
 
-def _columns_of_groups(given: list[str] | None) -> dict[str, str] | None:
+def _columns_of_groups(typed: Typed) -> Mapping[str, GroupText] | None:
     """The column of each group; a group without one, such as item, is refused."""
-    groups = options.groups(given)
-    if built_in := [name for name, column in groups.items() if not column]:
+    labels = typed.groups.labels
+    if built_in := [name for name, column in labels.items() if not column]:
         raise UserError(f"--group {literal(built_in[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
-    return {name: column for name, column in groups.items() if column} or None
+    return {name: column for name, column in labels.items() if column} or None

@@ -11,6 +11,7 @@ from demur.errors import UserError, and_more, registered, shown
 from demur.facts.columns import Column, check_lengths
 from demur.facts.frames import columns_of
 from demur.facts.items import Items
+from demur.options import as_blank
 from demur.quantities.forecasts import checked_outcomes
 from demur.quantities.losses import LOSSES
 from demur.types import Floats, Integers
@@ -179,7 +180,9 @@ def _closeness(items: Items) -> Floats:
     if items.losses is None:
         return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
     if items.losses.largest is None:
-        raise UserError("the target loss needs the largest loss there can be: give it (--loss-max), or use correctness")
+        raise UserError(
+            f"the target loss needs the largest loss there can be: give it, {as_blank('loss_max')}, or use correctness"
+        )
     return np.asarray(1 - items.losses.numerators[items.answered] / items.losses.largest)
 
 

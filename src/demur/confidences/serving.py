@@ -261,6 +261,7 @@ def named_signals(items: Items) -> list[str]:
 def _fitting(name: str, calibration: AnyCalibration | None) -> AnyCalibration:
     """The calibration, checked to be fitted for the confidence of this name."""
     if calibration is None:
+        # The reason is recorded in files, which are the same whichever way an evaluation was asked for.
         raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")
     fitted_on = f"the variant {calibration.variant}" if calibration.variant else ", ".join(calibration.features or ())
     given = f"{shown(name)}: the calibration given is {calibration.method} fitted on {fitted_on}"

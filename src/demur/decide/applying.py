@@ -25,6 +25,7 @@ from demur.facts.items import Items
 from demur.facts.losses import LossColumn
 from demur.facts.raw_units import RawUnits
 from demur.files.write import check_target, write_whole
+from demur.options import as_option
 from demur.quantities.losses import LOSSES
 from demur.read.cells import read_cells
 from demur.read.gather import Row
@@ -38,9 +39,12 @@ if TYPE_CHECKING:
 ROLES = ("cluster", "abstained", "prediction", "truth", "loss", "score")
 DECISION = "decision"
 _WORDS = ("decline", "accept")
-_ASK = "mark abstentions in a column abstained, or give --unlabelled"
 _CHUNK = 4096
 _Encode = Callable[[list[Row], list[str]], bytes]
+
+
+def _way_out() -> str:
+    return f"mark abstentions in a column abstained, or give {as_option('unlabelled')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Applied:
         lines = [f"{self.rows} rows: {self.accepted} accepted{share}, {declined}"]
         if self.without_loss:
             lines.append(
-                f"{self.without_loss} rows without a loss count as abstained; if they have no label yet, {_ASK}"
+                f"{self.without_loss} rows without a loss count as abstained; if they have no label yet, {_way_out()}"
             )
         return "\n".join([*lines, *([str(self.watched)] if self.watched else [])])
 
@@ -187,7 +191,7 @@ class _Application:
         if not self.rows:
             raise UserError("there are no rows: nothing can be decided")
         if self.without_loss == self.rows:
-            raise UserError(f"no row has a loss: did the system abstain, or are there no labels yet? {_ASK}")
+            raise UserError(f"no row has a loss: did the system abstain, or are there no labels yet? {_way_out()}")
 
     def encoded(self, encode: _Encode) -> Iterator[bytes]:
         """The rows and their decisions as bytes of a file, in chunks."""
@@ -222,7 +226,7 @@ class _Application:
         unclear = np.flatnonzero(empty & answered)
         if unclear.size and self.rule.answered == self.rule.units:
             row = f"{chunk.positions[int(unclear[0])]}: {shown(name)} is empty"
-            raise UserError(f"{row}: did the system abstain, or is there no label yet? {_ASK}")
+            raise UserError(f"{row}: did the system abstain, or is there no label yet? {_way_out()}")
         self.without_loss += unclear.size
         return ~empty
 

@@ -18,6 +18,7 @@ from demur.decide.terms import Terms, check_units, grid_of, terms_of
 from demur.errors import UserError, registered, shown
 from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
+from demur.options import as_blank, as_option
 from demur.results.parts import Input
 from demur.sampling.draws import checked_seed, folds
 from demur.sampling.graded import Graded
@@ -58,7 +59,7 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     max_units: int | None = None,
     tune: Graded | None = None,
     split: bool = False,
-    seed: int,
+    seed: int = 0,
     created_at: str | None = None,
     command: str | None = None,
 ) -> Rule:
@@ -90,7 +91,8 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
     members = rule_members(graded, target, terms.max_units, created_at, command)
     chosen = chosen_point(graded, target, seed)
-    return Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
+    rule = Rule(**members, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
+    return rule.of_library(graded.library)
 
 
 def limit_of(method: str, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:
@@ -101,9 +103,9 @@ def limit_of(method: str, risk: Typed | None, errors_per_100: Typed | None) -> D
         return target
     others = " or ".join(other.name for other in CERTIFIERS.values() if other.per_unit != certifier.per_unit)
     if certifier.per_unit:
-        bounded = "the errors per 100 units, not the risk of what is accepted: give --errors-per-100"
+        bounded = f"the errors per 100 units, not the risk of what is accepted: give {as_blank('errors_per_100')}"
     else:
-        bounded = "the risk of what is accepted, not the errors per 100 units: give --risk"
+        bounded = f"the risk of what is accepted, not the errors per 100 units: give {as_blank('risk')}"
     raise UserError(f"{method} bounds {bounded}, or take {others}")
 
 
@@ -112,9 +114,11 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
     if tune is None and seed is None:
         return graded, None
     if certifier.per_unit:
-        raise UserError(f"{certifier.name} has no p-values to tune by: leave out --tune and --split")
+        raise UserError(
+            f"{certifier.name} has no p-values to tune by: leave out {as_option('tune')} and {as_option('split')}"
+        )
     if tune is not None and seed is not None:
-        raise UserError("tuning data are given: leave out --split, or --tune")
+        raise UserError(f"tuning data are given: leave out {as_option('split')}, or {as_option('tune')}")
     clusters = graded.grouped
     if tune is not None:
         shared = {*clusters.ids} & {*tune.grouped.ids}
@@ -125,7 +129,7 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
             raise UserError("the tuning data have another signal or another loss")
         return graded, tune
     if len(clusters.ids) == 1:
-        raise UserError("one cluster cannot be split: give tuning data (--tune)")
+        raise UserError(f"one cluster cannot be split: give tuning data, {as_blank('tune')}")
     half = folds(seed or 0, len(clusters.ids), 2, purpose=1)
     return graded.of_clusters(half == 1), graded.of_clusters(half == 0)
 

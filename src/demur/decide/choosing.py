@@ -35,7 +35,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     errors_per_100: Typed | None = None,
     abstention_cost: Typed | None = None,
     max_units: int | None = None,
-    seed: int,
+    seed: int = 0,
     created_at: str | None = None,
     command: str | None = None,
 ) -> Rule:
@@ -62,14 +62,14 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
     members = rule_members(graded, target, max_units, created_at, command)
-    return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None)
+    return Rule(**members, threshold=chosen.threshold, chosen=chosen, guarantee=None).of_library(graded.library)
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
     """The operating point that meets the target on these data, and the cross-fitted procedure."""
     curve = Curve.of(graded)
-    procedure = crossfit(graded, target, seed)
     point = target.point(curve)
+    procedure = crossfit(graded, target, seed)
     if point is None:
         return Chosen(
             threshold=None,
@@ -149,15 +149,19 @@ def own_scale(graded: Graded, threshold: float) -> float:
 def crossfit(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:
     """For each fold of clusters, choose a threshold on the others and apply it; None if there is one cluster.
 
-    A threshold is the confidence of the chosen operating point. There are at most as many folds as clusters.
+    A threshold is the confidence of the chosen operating point. There are at most as many folds as clusters. A coverage
+    that all answers reach on all the data means all answers where the others fall short of it, and if nothing but all
+    answers reaches it, it means them in every fold.
     """
     size = len(graded.grouped.ids)
     number = min(FOLDS, size)
     if number == 1:
         return None
     fold = fold_of_clusters(seed, size, number)
-    thresholds = np.full(number, np.inf)
-    for held_out in range(number):
+    whole = Curve.of(graded)
+    reached = target.point(whole) if target.kind == "coverage" else None
+    thresholds = np.full(number, np.inf if reached is None else -np.inf)
+    for held_out in range(0 if reached == len(whole) - 1 else number):
         curve = Curve.of(graded.of_clusters(fold != held_out))
         if (point := target.point(curve)) is not None:
             thresholds[held_out] = curve.scale * curve.threshold[point]
@@ -166,7 +170,7 @@ def crossfit(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | N
     return Procedure(
         folds=number,
         seed=seed,
-        without_threshold=int(np.isinf(thresholds).sum()),
+        without_threshold=int(np.isposinf(thresholds).sum()),
         accepted=int(accepted.count.sum()),
         risk=Measured.of(risk.point, *_interval(risk, accepted.clusters)),
         generalized_risk=Measured.of(per_unit.point, *_interval(per_unit, accepted.clusters)),

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from demur.decide.targets import TARGETS
 from demur.errors import UserError
+from demur.facts.frames import Tabular
 from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, CheckedPart, Count, Part, Time, Tool
 from demur.files.write import json_text, write_whole
@@ -180,7 +181,7 @@ class Guarantee(Part):
         return tested.p > level if tested.passed else tested.p < level
 
 
-class Rule(CheckedPart):
+class Rule(CheckedPart, Tabular):
     """A rule: accept units at or above (or at or below) a threshold; with all that is needed to check or repeat it.
 
     A threshold of null declines everything. A file of the kind `attempt` records a certification in which no threshold
@@ -278,10 +279,9 @@ class Rule(CheckedPart):
 
     __repr__ = __str__
 
-    def to_frame(self) -> Any:
-        """A data frame with coverage and risk as chosen, on held-out clusters, and as certified."""
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Coverage and risk as chosen, on held-out clusters, and as certified."""
         from demur.decide.words import rule_rows  # noqa: PLC0415
-        from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
         rows = [
             {"what": what, "threshold": threshold, "accepted": accepted}
@@ -289,7 +289,7 @@ class Rule(CheckedPart):
             | {f"risk{end}": getattr(risk, name) for end, name in _ENDS.items()}
             for what, threshold, accepted, coverage, risk in rule_rows(self)
         ]
-        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def _repr_html_(self) -> str:
         from demur.decide.words import rule_html  # noqa: PLC0415

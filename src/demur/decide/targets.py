@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from demur.errors import UserError, literal
+from demur.options import as_option
 from demur.quantities.costs import cost_optimal, price_of
 from demur.quantities.curve import Curve
 from demur.quantities.losses import is_share, takes_percent
@@ -142,9 +143,11 @@ class DecisionTarget:
         maximum, words = None if largest is None else float(largest), TARGETS[self.kind].words.format(self.text)
         if self.text.endswith("%") and not takes_percent(graded.loss_name, maximum):
             raise UserError(f"{words}: the loss {graded.loss_name} is no share: give a number, 0 or more")
+        if self.text.endswith("%") and largest is None and graded.answered and graded.loss.max() > graded.divisor:
+            raise UserError(f"{words}: a loss here is above 1, which is no share: give a number, 0 or more")
         share = typed_share(self.text, bare=is_share(graded.loss_name, maximum))
         if largest is None and self.value > 1 and graded.answered and np.isin(graded.loss, (0, graded.divisor)).all():
-            declared = "write it with %, or declare the largest loss (--loss-max 1)"
+            declared = f"write it with %, or declare the largest loss, {as_option('loss_max', '1')}"
             raise UserError(f"{words}: every loss here is 0 or 1; {declared}")
         return self if share == self.text else replace(self, text=as_typed(Fraction(share)), value=Fraction(share))
 

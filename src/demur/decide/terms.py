@@ -14,6 +14,7 @@ from demur.decide.targets import Typed, as_typed
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.columns import written_number
 from demur.facts.signals import SIGNALS
+from demur.options import as_blank, as_option
 from demur.sampling.coverage import risk_of
 from demur.sampling.graded import Graded
 
@@ -44,12 +45,14 @@ def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | Non
     if not 0 < level < 1:
         raise UserError(f"delta {literal(delta)}, expected a number between 0 and 1, such as 0.1")
     if graded.largest_loss is None:
-        raise UserError("the largest loss is not known, and a guarantee needs it: give it (--loss-max)")
+        raise UserError(f"the largest loss is not known, and a guarantee needs it: give it, {as_blank('loss_max')}")
     if graded.answered and graded.loss.min() < 0:
         raise UserError("a loss is below 0: nothing can be certified of such losses")
     most = most_units(graded, max_units)
     if most is None:
-        raise UserError("how many units a participant has at most, by design, is not known: give it (--max-units)")
+        raise UserError(
+            f"how many units a participant has at most, by design, is not known: give it, {as_blank('max_units')}"
+        )
     return Terms(alpha, level, Fraction(graded.largest_loss) / graded.divisor, most)
 
 
@@ -71,14 +74,16 @@ def check_units(graded: Graded, most: int) -> None:
         index = int(np.argmax(clusters.units > most))
         noun = graded.items.noun if graded.items else "cluster"
         units = f"{noun} {shown(clusters.ids[index])} has {clusters.units[index]} units"
-        raise UserError(f"{units}, expected at most {most} (--max-units): nobody may have more than the design allows")
+        raise UserError(
+            f"{units}, expected at most {most}, {as_option('max_units')}: nobody may have more than the design allows"
+        )
 
 
 def grid_of(signal: str, grid: Sequence[Typed] | None, *, lowest_first: bool) -> tuple[float, ...]:
     """Thresholds on the scale of the signal, the most confident first: as given, or the signal's declared values."""
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
-        raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, --grid 0.9,0.8,0.7")
+        raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, {as_blank('grid')}")
     if twice := repeated(values):
         raise UserError(f"the grid has the threshold {twice[0]:g} twice")
     return tuple(sorted(values, reverse=not lowest_first))

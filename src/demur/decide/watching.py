@@ -20,7 +20,8 @@ from demur.drawing.labels import inert
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, Column, is_null
-from demur.facts.labels import Spelling, folded, spelled
+from demur.facts.labels import Spelling, folded, number_of, spelled
+from demur.options import as_blank, as_option
 from demur.quantities.losses import LOSSES
 from demur.quantities.losses import loss as loss_named
 from demur.read.cells import Cells
@@ -28,7 +29,7 @@ from demur.sampling.coverage import risk_of
 from demur.types import Flags, Floats
 
 BETS = (0.05, 0.2, 0.5, 0.9)
-_READINGS = 3
+_READINGS = (number_of, folded, spelled)  # of labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class _Sums:
     units: int = 0
     accepted: int = 0
     labelled: int = 0
-    loss: Floats = field(default_factory=lambda: np.zeros(_READINGS))
+    loss: Floats = field(default_factory=lambda: np.zeros(len(_READINGS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,6 @@ class Watch:
     _level: Fraction = field(default=Fraction(0), init=False)
     _most: int = field(default=0, init=False)
     _spelling: Spelling = field(default_factory=Spelling, init=False)
-    _texts: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._level = risk_of(as_typed(self.delta))
@@ -127,12 +127,14 @@ class Watch:
             raise UserError(f"delta {literal(self.delta)}, expected a number between 0 and 1, such as 0.05")
         most = self.rule.max_units if self.max_units is None else self.max_units
         if most is None or most < 1:
-            raise UserError("how many units a participant has at most is not in the rule: give it (--max-units)")
+            raise UserError(
+                f"how many units a participant has at most is not in the rule: give it, {as_blank('max_units')}"
+            )
         self._most = most
 
     def add(self, chunk: Chunk, accepted: Flags) -> None:
         """Add some rows."""
-        loss = np.broadcast_to(self._losses(chunk), (_READINGS, chunk.cells.rows))
+        loss = np.broadcast_to(self._losses(chunk), (len(_READINGS), chunk.cells.rows))
         labelled = ~np.isnan(loss[0])
         # Ids are compared as texts, because one chunk does not show whether all of them are integers.
         cells = chunk.cells
@@ -145,7 +147,9 @@ class Watch:
                 sums.labelled += 1
                 sums.loss += lost
             if sums.units > self._most:
-                raise UserError(f"{self.rule.noun} {shown(name)} has more than {self._most} units (--max-units)")
+                raise UserError(
+                    f"{self.rule.noun} {shown(name)} has more than {self._most} units, {as_option('max_units')}"
+                )
 
     def result(self) -> Watched:
         """The conclusions from all rows so far."""
@@ -161,18 +165,17 @@ class Watch:
             return np.full(chunk.cells.rows, np.nan)
         truth, answer = chunk.labels("truth"), chunk.labels("prediction")
         self._spelling.add(truth, answer)
-        self._texts |= not chunk.cells.texts.isdisjoint(chunk.names[role] for role in ("truth", "prediction"))
-        value, known = chunk.cells.value, truth.where(lambda cell: not is_null(cell))
+        known = truth.where(lambda cell: not is_null(cell))
         unequal = [
             [right != given for right, given in zip(truth.mapped(read), answer.mapped(read), strict=True)]
-            for read in (value, folded, spelled)
+            for read in _READINGS
         ]
         return np.where(known, np.array(unequal, float), np.nan)
 
     @property
     def _reading(self) -> int:
         """How labels are compared, of what is known so far, as in an evaluation of the whole table."""
-        return (1 if self._spelling.is_folded else 2) if self._texts else 0
+        return _READINGS.index(self._spelling.reading)
 
     def _alarm(self, what: str, value: float, wealth: Floats, words: tuple[str, str, str]) -> Alarm:
         largest = float(wealth.max(initial=0.0))

@@ -64,9 +64,9 @@ def _kind(name: str, items: Items) -> tuple[Any, ...]:
     return name, texts, (*items.signals,), _spelling(items), items.repeats is None, items.numbered
 
 
-def _spelling(items: Items) -> bool | None:
-    """Whether labels are compared as folded; None where truths are not texts."""
+def _spelling(items: Items) -> Callable[[Any], Any] | None:
+    """What is compared of labels; None where truths are not texts."""
     if items.labels is None:
         return None
     truth, answer = (Codes.numbered(own, items.labels) for own in (items.truth, items.answer[items.answered]))
-    return Spelling.of(truth, answer).is_folded
+    return Spelling.of(truth, answer).reading

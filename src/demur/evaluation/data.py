@@ -16,10 +16,10 @@ from demur.sampling.graded import Graded
 from demur.summaries.mark import is_summary
 
 
-def entries_of(data: Sequence[Any]) -> list[Any]:
+def entries_of(data: Any) -> list[Any]:
     """The inputs to read: paths as they were given, anything else as a pair of a name, or None, and data."""
     entries: list[Any] = []
-    for given in data:
+    for given in data if isinstance(data, (list, tuple)) else [data]:
         if isinstance(given, Mapping) and (not given or any(map(is_data, given.values()))):
             for name in given:
                 if not isinstance(name, str) or not name:
@@ -60,7 +60,7 @@ def _check_kind(name: str | None, data: object) -> None:
     if _is_rankings(data):
         raise UserError(f"{where}rankings are for evaluate_retrieval, by the names of the systems")
     if isinstance(data, (list, tuple)):
-        kind, calls = type(data).__name__, 'one after another, evaluate(a, b), or by name, evaluate({"a": a, "b": b})'
+        kind, calls = type(data).__name__, 'in a list, evaluate([a, b]), or by name, evaluate({"a": a, "b": b})'
         raise UserError(f"{where}a {kind} is not a table: give systems {calls}")
 
 

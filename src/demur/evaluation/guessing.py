@@ -7,22 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.confidences.serving import Names, only_signal, usual_signals
 from demur.errors import UserError, shown
 from demur.facts.items import Items
+from demur.options import door
 from demur.read.files import located_in, named_input
 from demur.read.foreign import check_foreign
 from demur.read.guess import Given, Guess, ranked_by
 from demur.read.tables import format_of
-from demur.sampling.draws import NO_SEED
 from demur.summaries.mark import is_summary
-
-if TYPE_CHECKING:
-    from demur.evaluation.voice import Voice
-
-_SEEDED = ("--seed", "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +49,13 @@ class Settled:
         return replace(self, confidence=signal or self.confidence, notes=tuple(dict.fromkeys(notes)))
 
 
-def settled(inputs: Sequence[Any], given: Given, confidence: Names, voice: Voice, *, seedless: bool) -> Settled:
-    """Guess what `given` leaves open; ambiguities, and a missing seed, are one error."""
+def settled(inputs: Sequence[Any], given: Given, confidence: Names) -> Settled:
+    """Guess what `given` leaves open; all that stays ambiguous about an input is one error."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = _guesses(inputs, given)
     for where, guess in guesses:
         if guess is not None and guess.questions:
-            raise _ambiguous(where, guess, voice, seedless=seedless)
-    if seedless:
-        raise UserError(f"{NO_SEED}: {voice.answer(_SEEDED)}")
+            raise _ambiguous(where, guess)
     tables = [guess for _, guess in guesses if guess is not None]
     signals = {guess.confidence for guess in tables}
     signal = signals.pop() if len(signals) == 1 else None
@@ -74,15 +67,14 @@ def settled(inputs: Sequence[Any], given: Given, confidence: Names, voice: Voice
     )
 
 
-def _ambiguous(where: str, guess: Guess, voice: Voice, *, seedless: bool) -> UserError:
-    words = [word for question in guess.questions for word in question.words]
+def _ambiguous(where: str, guess: Guess) -> UserError:
+    answers = [answer for question in guess.questions for answer in question.answers]
     first, *others = [question.about for question in guess.questions]
-    seed = ["a seed: any integer, 0 or more"] if seedless else []
-    questions = "; ".join([*guess.notes, f"say {first}", *others, *seed])
-    blanks = [blank for blank in ("ROLE", "COLUMN") if any(blank in word.split("=") for word in words)]
-    which = f"the {voice.noun}, with {' and '.join(blanks)} filled in" if blanks else f"the likeliest {voice.noun}"
-    answer = voice.answer([*words, *(_SEEDED if seedless else ())])
-    return UserError(f"{f'{where}: ' if where else ''}{questions}; {which}: {answer}")
+    questions = "; ".join([*guess.notes, f"say {first}", *others])
+    blanks = [blank for blank in ("ROLE", "COLUMN") if any(blank in (known.role, known.value) for known in answers)]
+    noun = door().noun
+    which = f"the {noun}, with {' and '.join(blanks)} filled in" if blanks else f"the likeliest {noun}"
+    return UserError(f"{f'{where}: ' if where else ''}{questions}; {which}: {door().again(answers)}")
 
 
 def _guesses(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.facts.groups import GroupColumn, GroupText
 from demur.read.groups import GroupFile
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from demur.facts.items import Items
     from demur.read import TableOptions
     from demur.results.groups import GroupsRecord
+
+T = TypeVar("T", bound="TableOptions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +48,10 @@ class Labels:
         path = next((Path(file) for _, _, file in known if file), None)
         return cls([name for name, _, _ in known], of_data, of_file, GroupFile.of(path) if path else None)
 
-    def options(self, table: TableOptions) -> TableOptions:
+    def options(self, table: T) -> T:
         """The options of a table, with its columns of labels added."""
         return replace(table, group=self.of_data) if self.of_data else table
 
     def joined(self, runs: Sequence[Items]) -> list[Items]:
         """The facts of runs, with the labels of the table added."""
         return [*runs] if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
-
-
-def requested_groups(group: str | Sequence[str] | Mapping[str, Any] | None) -> dict[str, GroupText | None]:
-    """The groups of a Python call, each with its column.
-
-    >>> requested_groups({"age": ("Age", [18, 40]), "sex": "Gender"}), requested_groups("item")
-    ({'age': GroupColumn(name='Age', cuts=(18.0, 40.0), file=None), 'sex': 'Gender'}, {'item': None})
-    """
-    if group is None:
-        return {}
-    if isinstance(group, Mapping):
-        return {str(name): _column(column) for name, column in group.items()}
-    return dict.fromkeys([group] if isinstance(group, str) else group)
-
-
-def _column(given: Any) -> GroupText | None:
-    if isinstance(given, tuple):
-        name, cuts = given if len(given) == 2 else (given, ())  # noqa: PLR2004
-        return GroupColumn.cut_at(str(name), cuts if isinstance(cuts, (list, tuple, range)) else (), given)
-    return given if given is None else str(given)

@@ -16,10 +16,12 @@ from demur.errors import UserError, located
 from demur.evaluation.batches import in_batches
 from demur.evaluation.data import Folder
 from demur.evaluation.guessing import Settled
+from demur.evaluation.request import Request
 from demur.facts.instruments import BY_ITEMS
 from demur.facts.items import Items, Source
 from demur.facts.memory import give_back
 from demur.files.strict_json import fingerprint, shown_path
+from demur.options import as_column, as_option
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
 from demur.read.files import for_each
@@ -51,13 +53,14 @@ class PartReading:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", PartOptions.of(self.options))
         if self.confidence == "all":
-            raise UserError("a summary keeps the signals of confidences that are named: --confidence NAME,NAME")
-        if self.options.repeats != "units":
             raise UserError(
-                f"--repeats {self.options.repeats} needs all repeats of a unit at once: no summary can do it"
+                f"a summary keeps the signals of confidences that are named: {as_option('confidence', 'NAME,NAME')}"
             )
+        if self.options.repeats != "units":
+            rule = as_option("repeats", self.options.repeats)
+            raise UserError(f"{rule} needs all repeats of a unit at once: no summary can do it")
         if self.options.every_row_its_own_cluster:
-            raise UserError("parts are merged by the ids of their clusters: map a column, cluster=COLUMN (--column)")
+            raise UserError(f"parts are merged by the ids of their clusters: map a column, {as_column('cluster')}")
 
     @property
     def is_of_rows(self) -> bool:
@@ -121,22 +124,22 @@ def summarize(
     return merged(summaries, parts) if len(summaries) > 1 else summaries[0]
 
 
-def read_folders(
-    entries: list[Any], folders: Mapping[int, Folder], understood: Settled, options: Mapping[str, Any]
-) -> None:
+def read_folders(entries: list[Any], folders: Mapping[int, Folder], understood: Settled, request: Request) -> None:
     """Replace each folder among the inputs by its facts."""
-    shared = ("instrument", "options", "lower_is_surer")
+    options = request.reading
     for index, folder in folders.items():
-        chosen: Any = {name: for_each(options[name], len(entries), name)[index] for name in ("mode", "experiment")}
         reading = PartReading(
             understood.confidence,
             understood.columns[index],
+            options.instrument,
+            options,
+            mode=for_each(options.mode, len(entries), "mode")[index],
+            experiment=for_each(options.experiment, len(entries), "experiment")[index],
             loss=understood.loss,
-            **chosen,
-            **{name: options[name] for name in shared},
+            lower_is_surer=request.settings.lower_is_surer,
         )
-        with Workers(options["workers"]) as workers:
-            summary = summarize(folder.parts, reading, workers, options.get("progress"))
+        with Workers(request.plan.workers) as workers:
+            summary = summarize(folder.parts, reading, workers, request.plan.progress)
         give_back()  # of the parts, which are merged
         source = Source(shown_path(folder.path), fingerprint("\n".join(summary.about.parts).encode()))
         entries[index] = folder.name, summary.facts(source)

@@ -12,6 +12,7 @@ from demur.errors import UserError, and_more, shown
 from demur.facts.ids import sorted_ids
 from demur.facts.items import Items
 from demur.facts.labels import folded
+from demur.options import as_blank, as_option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,7 @@ def _check_same_clusters(clusters: Mapping[str, set[int | str]], shared: set[int
         )
         raise UserError(
             f"the {len(clusters)} inputs hold different {noun}s; not in all of them: {counts}; "
-            f"--intersection-only compares the {len(shared)} they share"
+            f"{as_blank('intersection_only')} compares the {len(shared)} they share"
         )
 
 
@@ -92,9 +93,8 @@ def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
     """The systems without the units that failed in any of them, where failed units are left out."""
     failed = [items.failed_units for items in systems.values() if items.failed_units]
     if any(units.counted and units.rule == "drop" for units in failed):
-        raise UserError(
-            "units failed and were left out, and no summary says which: --failed-units abstain keeps all units"
-        )
+        keeping = as_option("failed_units", "abstain")
+        raise UserError(f"units failed and were left out, and no summary says which: {keeping} keeps all units")
     names = {name for units in failed if units.rule == "drop" for name in units.names}
     if not names:
         return dict(systems)

@@ -13,6 +13,7 @@ import numpy as np
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, written_number
+from demur.options import as_blank, as_column, as_option
 from demur.types import Flags, Indices
 
 if TYPE_CHECKING:
@@ -145,21 +146,23 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
         if items.count is not None:
             raise UserError("groups by item need single units, and a summary holds counts: give the data themselves")
         if items.numbered:
-            raise UserError("groups by item need a column of items: map one, item=COLUMN (--column)")
+            raise UserError(f"groups by item need a column of items: map one, {as_column('item')}")
         grouping = Grouping(items.item_names, items.item).take(np.arange(len(items)))
     elif name in items.groups:
         grouping = items.groups[name]
     else:
         known, own = ", ".join(map(shown, [*items.groups, ITEM])), shown(name)
         column = own if name in items.signals else "COLUMN"
-        raise UserError(f"no group is called {own}: name its column, --group {own}={column}; there are: {known}")
+        naming = as_option("labels", f"{own}={column}")
+        raise UserError(f"no group is called {own}: name its column, {naming}; there are: {known}")
     levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
     if levels == 1:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: expected two or more")
     if levels > most:
         numbers = all(written_number(level) is not None for level in grouping.levels)
-        cut = ", or cut the numbers, NAME=COLUMN:18,40,65" if numbers else ""
-        raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: --max-groups{cut}")
+        cut = f", or cut the numbers, {as_option('labels', 'NAME=COLUMN:18,40,65')}" if numbers else ""
+        more = f"allow more, {as_blank('max_groups')}{cut}"
+        raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: {more}")
     if clusters is not None and levels == len(items.cluster_ids):
         raise UserError(f"the group {shown(name)} has a level for each {items.noun}: it forms no groups")
     return grouping

@@ -18,6 +18,7 @@ from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses
 from demur.facts.paths import SignalColumns
 from demur.facts.raw_units import FailedUnits, RawUnits, Repeats, check_complete, check_values
+from demur.options import as_option
 from demur.types import Flags, Indices, Integers
 
 
@@ -253,7 +254,9 @@ def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
     if (item < 0).any():
         unit = raw.unit_name(int(np.argmax(item < 0)))
         known = f"{raw.instrument.name} has {', '.join(names)}"
-        raise UserError(f"{unit}: no such item, {known}; a table with items of its own needs --instrument none")
+        raise UserError(
+            f"{unit}: no such item, {known}; a table with items of its own needs {as_option('instrument', 'none')}"
+        )
     return names, item
 
 

@@ -14,6 +14,7 @@ from demur.errors import UserError, literal
 from demur.facts.codes import Codes
 from demur.facts.columns import EXACT, Column, is_null, written_number
 from demur.facts.labels import Spelling
+from demur.options import as_option
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
@@ -58,8 +59,12 @@ class LossColumn:
         """The expected value of an answered unit, in words."""
         low, high = self.bounds
         if self.score_range is not None:
-            return f"a number {low:g} to {high:g} (--score-range)"
-        return "a number, 0 or more" if math.isinf(high) else f"a number 0 to {high:g} (--loss-max)"
+            return f"a number {low:g} to {high:g} (the range of scores, {as_option('score_range')})"
+        return (
+            "a number, 0 or more"
+            if math.isinf(high)
+            else f"a number 0 to {high:g} (the largest loss, {as_option('loss_max')})"
+        )
 
     @property
     def definition(self) -> str:

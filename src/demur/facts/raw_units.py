@@ -189,7 +189,7 @@ def _wrong_probabilities(units: RawUnits) -> Iterator[_Check]:
         column = units.signals[name]
         unused = np.isnan(column.values) & column.is_(State.NUMBER) & ~units.answered
         given = (column.is_(State.NUMBER) & ~unused) | column.is_(State.OTHER)
-        yield name, column, given & ~column.within(0, 1), "a probability from 0 to 1 (--probability) or null"
+        yield name, column, given & ~column.within(0, 1), "a probability from 0 to 1, as declared, or null"
 
 
 def _is_no_signal(signal: Signal, column: Column) -> Flags:

@@ -93,6 +93,7 @@ class Part:
     model_config: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     model_fields: ClassVar[dict[str, Any]] = {}  # annotations by name
     defaults: ClassVar[dict[str, Any]] = {}
+    library: ClassVar[str] = ""  # that of the frame its data came in, which no file has
     _sparse: ClassVar[dict[str, Callable[[Any], bool]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -172,7 +173,12 @@ class Part:
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """A copy with some members replaced."""
-        return type(self)(**{**dict(self), **update})
+        return type(self)(**{**dict(self), **update}).of_library(self.library)
+
+    def of_library(self, library: str) -> Self:
+        """The part itself, with the library of the frame its data came in."""
+        self.__dict__["library"] = library
+        return self
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return ((name, self.__dict__[name]) for name in self.model_fields)

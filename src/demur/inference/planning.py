@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
 from demur.inference.student import normal_quantile, t_quantile
+from demur.options import as_blank
 
 LEVEL, POWER = 0.95, 0.8
 _LEAST_POWER = 0.5
@@ -62,7 +63,9 @@ def needed(pilot: Pilot, difference: float | None = None, power: float = POWER) 
     if not _LEAST_POWER <= power < 1:
         raise UserError(f"power {literal(power)}, expected a number from {_LEAST_POWER} to below 1, such as 0.8")
     if not math.isfinite(effect) or effect == 0:
-        raise UserError(f"no study shows a difference of {effect:g}: give the smallest one that matters (--difference)")
+        raise UserError(
+            f"no study shows a difference of {effect:g}: give the smallest one that matters, {as_blank('difference')}"
+        )
     if not pilot.spread > 0:
         raise UserError("the two systems of the pilot differ by the same in every cluster: no spread to plan with")
     low, high = (clusters_needed(effect, pilot.spread_at(point), power) for point in _ROUGH)

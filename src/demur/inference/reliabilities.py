@@ -151,7 +151,7 @@ class Reliability(Tabular):
         Outcomes within a cluster are dependent, so the errors of a cluster in all bins get one common random sign per
         replicate. Independent signs would cancel too well.
         """
-        if not plan.n_resamples or plan.seed is None:
+        if not plan.resamples or plan.seed is None:
             return None
         entries, forecasts = self.table.plateaus, self.forecasts
         plateau = entries.step - 1
@@ -160,7 +160,7 @@ class Reliability(Tabular):
         cell = entries.cluster.astype(np.intp) * forecasts.n_bins + bin_of
         cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
         sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))
-        number, parts = plan.n_resamples, 1 + plan.n_resamples * len(sums) // _CELLS
+        number, parts = plan.resamples, 1 + plan.resamples * len(sums) // _CELLS
         ranges = pairwise(number * part // parts for part in range(parts + 1))
         errors = [np.abs(_signs(plan.seed, *ends, len(sums)) @ sums).sum(axis=1) for ends in ranges]
         values = np.concatenate(errors) / forecasts.total[0]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError, literal
+from demur.options import as_blank
 from demur.quantities.curve import Curve
 from demur.sampling.hull import lower_hull_of_sums
 from demur.sampling.plateaus import Points
@@ -188,5 +189,5 @@ def _points(
 
 def _scale(curve: Curve) -> Fraction:
     if curve.largest_loss is None:
-        raise UserError(f"{UNKNOWN}, and a price is in largest losses: give it (--loss-max)")
+        raise UserError(f"{UNKNOWN}, and a price is in largest losses: give it, {as_blank('loss_max')}")
     return Fraction(curve.largest_loss)

@@ -12,6 +12,7 @@ from demur.facts.columns import written_number
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
 from demur.facts.losses import GIVEN, WHICH_LOSS
+from demur.options import as_column
 
 Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
@@ -108,9 +109,7 @@ def loss_of(items: Items, name: str | None, usual: str = "abs_norm") -> str:
             )
         return items.losses.name
     if name == GIVEN:
-        raise UserError(
-            "the loss given needs a table with a column of losses or scores: map one, loss=COLUMN (--column)"
-        )
+        raise UserError(f"the loss given needs a table with a column of losses or scores: map one, {as_column('loss')}")
     chosen = loss(name or (_unnamed(items, usual) if items.labels is None else "zero_one"))
     if items.labels is not None and not chosen.of_labels:
         number = next((n for n, label in enumerate(items.labels) if written_number(label) is None), 0)

@@ -11,7 +11,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.facts.codes import Codes
 from demur.facts.columns import EXACT, Column, State, is_null, written_number
-from demur.facts.ids import as_integers, checked_ids
+from demur.facts.ids import checked_ids
 from demur.facts.labels import FLAGS
 from demur.read.gather import Columns
 from demur.read.tables import FileTable
@@ -19,6 +19,7 @@ from demur.types import Floats, Indices
 
 _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
+_WHOLE = re.compile(rf"(0|-?[1-9][0-9]{{0,{_MOST_DIGITS - 1}}})(\.0*)?")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat", "answer")
@@ -58,15 +59,21 @@ class Cells:
         return Column.of_codes(cells.mapped(self.value)) if isinstance(cells, Codes) else cells
 
     def ids(self, name: str, noun: str) -> Codes:
-        """The ids of a column, integers or texts; in a file of texts they are all integers or all texts."""
+        """The ids of a column, integers or texts; in a file of texts they are all integers or all texts.
+
+        If all are numbers, 101.0 is 101: so pandas writes integers where another cell was empty.
+        """
         codes = self.codes(name)
-        if not self.as_text:
+        as_whole = _spelled_whole if self.as_text else _as_whole
+        if all(as_whole(cell) is not None for cell in codes.values):
+            codes = codes.mapped(as_whole)
+        if not self.as_text or not codes.values or isinstance(codes.values[0], int):
             return replace(codes, values=checked_ids(codes.values, noun))
         # If both could be in one column, it would be unclear whether 300 and 0300 are the same id.
         decimal = next(filter(_DECIMAL.fullmatch, codes.values), None)
         if decimal is not None:
             raise UserError(f"{noun} id {literal(decimal)}, expected an integer or text")
-        return replace(codes, values=checked_ids(as_integers(codes.values, _MOST_DIGITS) or codes.values, noun))
+        return replace(codes, values=checked_ids(codes.values, noun))
 
     def flags(self, name: str) -> Codes:
         """A column of true and false, however they are written."""
@@ -141,6 +148,18 @@ def as_flag(cell: Any) -> Any:
 
 def _as_number(cell: Any) -> Any:
     return int(cell) if type(cell) is bool else cell
+
+
+def _as_whole(cell: Any) -> int | None:
+    """The integer that a number is, None if it is none."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
+        return int(cell)
+    return cell if type(cell) is int else None
+
+
+def _spelled_whole(text: str) -> int | None:
+    """The integer that a text spells in the canonical way, perhaps with decimals that are 0; None if it spells none."""
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else None
 
 
 def _as_label(cell: Any, value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
+from demur.options import as_option
 from demur.read.foreign import check_foreign
 from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
@@ -112,7 +113,7 @@ class _InputReading:
             from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not summaries)
 
             for name in self.options.group or ():
-                raise UserError(f"{data}: a summary knows its groups by their names alone: --group {shown(name)}")
+                raise UserError(f"{data}: a summary knows its groups by their names alone: {as_option('labels', name)}")
             summary, source = read_summary(data)
             return [self.without_options(summary.facts(source), f"{data}: a summary has")]
         check_foreign(data)
@@ -122,7 +123,7 @@ class _InputReading:
         """An experiment of a run file; `files` holds those that are read already."""
         table = _hint_of_tables(path)
         if self.columns:
-            raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column){table}")
+            raise UserError(f"{path}: a run file has no columns to map: leave out {as_option('columns')}{table}")
         if self.options.names:
             raise UserError(f"{path}: a run file takes no options of tables: leave out {self.options.names}{table}")
         file = files.get(str(path)) or files.setdefault(str(path), _run_file(path))

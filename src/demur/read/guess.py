@@ -14,6 +14,7 @@ from demur.errors import shown
 from demur.facts.column_names import Meaning, core, meaning
 from demur.facts.columns import MISSING
 from demur.facts.instruments import BY_ITEMS
+from demur.options import Answer
 from demur.read.cells import as_flag, text_value
 from demur.read.tables import FileTable
 
@@ -54,10 +55,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the table leaves open, and the words of a command line that answer it."""
+    """What the table leaves open, and the options that answer it."""
 
     about: str
-    words: tuple[str, ...]
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,20 @@ class Candidate:
         return len(self.filled) == len(self.values) and self.kinds in ({int}, {str})
 
     @property
+    def is_cluster(self) -> bool:
+        """Whether its values can be clusters, apart from rows without one: names, integers, or whole decimals."""
+        wholes = all(type(value) is int or (type(value) is float and value.is_integer()) for value in self.filled)
+        return bool(self.kinds) and (self.kinds <= {int, str} or wholes)
+
+    @property
+    def no_cluster(self) -> str:
+        """Why it cannot be the cluster, whatever its name; empty if it can."""
+        empty = len(self.values) - len(self.filled)
+        if empty:
+            return f"is empty in {empty} row{'s' * (empty > 1)}"
+        return "" if self.is_cluster else "holds neither names nor integers"
+
+    @property
     def is_text(self) -> bool:
         """Whether the reader would treat its values as texts, not as numbers."""
         return bool(self.kinds & {str, bool})
@@ -156,7 +171,9 @@ class Candidate:
 
     def fits(self, role: str) -> bool:
         """Whether its values can be those of a role."""
-        if role in ("cluster", "item", "system"):
+        if role == "cluster":
+            return not self.no_cluster
+        if role in ("item", "system"):
             return self.is_id
         if role in ("loss", "score"):
             highest = 1 if role == "score" else math.inf

@@ -5,10 +5,11 @@ from itertools import islice
 from pathlib import Path
 
 from demur.errors import UserError, shown
-from demur.facts.column_names import Likeness, confidence_likeness, meaning
+from demur.facts.column_names import Likeness, confidence_likeness, has_cluster_word, is_of_cluster, meaning
 from demur.facts.instruments import BY_ITEMS, instrument_with
 from demur.facts.losses import WHICH_LOSS
 from demur.facts.signals import SIGNALS
+from demur.options import Answer
 from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Candidate, Given, Guess, Question, agree, plain_name
 from demur.read.paths import with_paths
 from demur.read.table_options import ROLES, SOURCES, check_mapped
@@ -47,7 +48,7 @@ def guess(table: str | Path | object, given: Given) -> Guess:
     else:
         guesser.settle_roles()
     guesser.settle_confidence()
-    if fixed and any("COLUMN" in question.words for question in guesser.questions):
+    if fixed and Answer("confidence", "COLUMN") in [answer for asked in guesser.questions for answer in asked.answers]:
         raise UserError(NO_SIGNAL).in_file(str(table))
     return Guess(guesser.taken, guesser.loss, guesser.confidence, tuple(guesser.questions))
 
@@ -97,15 +98,15 @@ class _Guesser:
     def _take(self, role: str, column: Candidate) -> None:
         self.roles[role] = self.taken[role] = column.name
 
-    def _ask(self, about: str, *words: str, role: str = "", column: Candidate | None = None) -> None:
-        self.questions.append(Question(about, words))
+    def _ask(self, about: str, *answers: Answer, role: str = "", column: Candidate | None = None) -> None:
+        self.questions.append(Question(about, answers))
         if column is not None:
             self.roles[role] = column.name
 
     def _choose(self, role: str, what: str, columns: Sequence[Candidate], more: str = "") -> None:
         """Ask which of several columns plays a role; the first is the likeliest."""
         about = f"{what} ({role}): {_listed(columns)}{more}"
-        self._ask(about, "--column", f"{role}={columns[0].name}", role=role, column=columns[0])
+        self._ask(about, Answer("columns", columns[0].name, role), role=role, column=columns[0])
 
     def _take_states(self, *roles: str) -> None:
         """Take the columns that have the name of one of these roles, whatever its case."""
@@ -171,7 +172,7 @@ class _Guesser:
         """Ask which of several columns tells how wrong an answer is; the first is the likeliest."""
         listed = ", or ".join(f"{_MEASURED[role]} ({role}): {shown(column.name)}" for role, column in judged)
         role, column = judged[0]
-        self._ask(listed, "--column", f"{role}={column.name}", role=role, column=column)
+        self._ask(listed, Answer("columns", column.name, role), role=role, column=column)
         return role
 
     def _ask_which(self, role: str, judged: Candidate, truth: Candidate, prediction: Candidate) -> str:
@@ -179,11 +180,11 @@ class _Guesser:
         both = f"{shown(truth.name)} and {shown(prediction.name)}"
         about = f"how wrong an answer is: told by {shown(judged.name)}, or by {both}"
         if (judged.is_flag or role == "loss") and len({*judged.filled}) > 1:
-            self._ask(about, "--column", f"{role}={judged.name}", role=role, column=judged)
+            self._ask(about, Answer("columns", judged.name, role), role=role, column=judged)
             return role
         self.roles.pop(role, None)
         pairs = (("truth", truth), ("prediction", prediction))
-        self._ask(about, *(word for role, column in pairs for word in ("--column", f"{role}={column.name}")))
+        self._ask(about, *(Answer("columns", column.name, role) for role, column in pairs))
         self.roles |= {role: column.name for role, column in pairs}
         return "truth"
 
@@ -206,7 +207,7 @@ class _Guesser:
             if candidates:
                 self._choose(missing[0], _ANSWERS[missing[0]], candidates[:3])
             else:
-                self._ask(f"{_ANSWERS[missing[0]]}: no column can be it", "--column", f"{missing[0]}=COLUMN")
+                self._ask(f"{_ANSWERS[missing[0]]}: no column can be it", Answer("columns", "COLUMN", missing[0]))
         return len(missing) < len(_ANSWERS)
 
     def _answers_like(self, role: str) -> list[Candidate]:
@@ -215,17 +216,19 @@ class _Guesser:
         return [column for column in self._free() if column.meaning.kind in kinds and column.fits(role)]
 
     def _ask_source(self) -> str:
-        unnamed = [column for column in self._free() if column.is_flag and column.meaning.kind in ("", *_GRADED)]
+        flags = [column for column in self._free() if column.is_flag]
+        unnamed = [column for column in flags if column.meaning.kind in ("", "unclear", *_GRADED)]
         graded = [column for column in self._free() if column.is_number and column.meaning.kind in _GRADED]
         if graded and not unnamed:
             return self._ask_judgment([("score", column) for column in graded])
         about = "no name of a column suggests a loss, a score, or a truth and a prediction"
         unfit = [column for column in self._free() if column.meaning.kind in _JUDGED and column.kinds]
-        if unnamed:
+        if unnamed or (flags and not unfit):
+            unnamed = unnamed or flags
             about += f"; {_listed(unnamed)} is a score if 1 is right, and a loss if 1 is wrong"
         elif unfit:
             about = f"{_listed(unfit)} holds neither numbers from 0 nor true and false"
-        self._ask(f"how wrong an answer is: {about}", "--column", "ROLE=COLUMN" if unnamed else "score=COLUMN")
+        self._ask(f"how wrong an answer is: {about}", Answer("columns", "COLUMN", "ROLE" if flags else "score"))
         return ""
 
     def _settle_abstained(self) -> None:
@@ -255,20 +258,37 @@ class _Guesser:
         if len(named) == 1:
             self._take("cluster", named[0])
             return
+        unfit = [column for column in self._free() if is_of_cluster(column.name) and column.no_cluster]
+        if unfit and not named:
+            why = "; ".join(f"{shown(column.name)} {column.no_cluster}" for column in unfit[:3])
+            self._ask(f"{what} (cluster): {why}", Answer("columns", "COLUMN", "cluster"))
+            return
         candidates = named or sorted(filter(self._groups, self._free()), key=_cluster_likeness)
         if candidates:
             self._choose("cluster", what, candidates[:3], "" if named else _ALONE)
             return
+        hinted = [column for column in self._free() if has_cluster_word(column.name) and not column.is_flag]
+        if shared := [column for column in hinted if self._repeats(column, "system")]:
+            self._ask(
+                f"{what} (cluster): perhaps {_listed(shared[:3])}{_ALONE}", Answer("columns", "COLUMN", "cluster")
+            )
+            return
         hint = "no column says it; the option declares that no two rows share anything, and each is sampled by itself"
-        self._ask(f"{what} (cluster): {hint}", "--every-row-its-own-cluster")
+        self._ask(f"{what} (cluster): {hint}", Answer("every_row_its_own_cluster", value=True))
 
     def _groups(self, column: Candidate) -> bool:
-        """Whether a column could hold clusters: names or ids that some rows share, but not all."""
-        kind, distinct = column.meaning.kind, len({*column.filled})
+        """Whether a column could hold clusters: names or ids that some rows share, but not all.
+
+        One that is named so is a candidate even if no two rows share it: each row is then a cluster.
+        """
+        kind, distinct, is_named = column.meaning.kind, len({*column.filled}), is_of_cluster(column.name)
         is_few = not column.is_flag and 2 * distinct <= len(column.values)
-        is_name = column.kinds == {str} or kind in _CLUSTERED or is_few
-        fits = column.is_id and is_name and kind in ("", *_CLUSTERED) and plain_name(column.name) not in INDEXES
-        return fits and distinct > 1 and self._repeats(column, "system")
+        is_name = is_named or column.kinds == {str} or kind in _CLUSTERED or is_few
+        may_be = is_named or kind in ("", *_CLUSTERED)
+        fits = column.is_id or (not column.no_cluster and (is_named or kind in _CLUSTERED))
+        if not (fits and is_name and may_be) or plain_name(column.name) in INDEXES:
+            return False
+        return distinct > 1 and (self._repeats(column, "system") or kind == "cluster")
 
     def _settle_item(self) -> None:
         if "item" in self.roles:
@@ -290,7 +310,7 @@ class _Guesser:
         if columns and all(column.is_flag for column in columns):
             self.loss = "zero_one"
         else:
-            self._ask(WHICH_LOSS, "--loss", "zero_one")
+            self._ask(WHICH_LOSS, Answer("loss", "zero_one"))
 
     def _settle_range(self) -> None:
         column = self.columns.get(self.roles.get("score", ""))
@@ -299,7 +319,7 @@ class _Guesser:
         low, high = min(0, *column.filled), max(column.filled)
         high = next((limit for limit in _RANGES if limit >= high), high)
         about = f"the worst and the best score there can be: {shown(column.name)} holds {min(column.filled):g} to "
-        self._ask(f"{about}{max(column.filled):g}", "--score-range", f"{low:g}:{high:g}")
+        self._ask(f"{about}{max(column.filled):g}", Answer("score_range", f"{low:g}:{high:g}"))
 
     def settle_confidence(self) -> None:
         """Guess the confidence: the only column whose name suggests one, and that is a number for every answer."""
@@ -311,15 +331,15 @@ class _Guesser:
         signals = [self.columns[name] for name in sorted(order, key=order.__getitem__)]
         what = "what ranks the answers (confidence): "
         if not signals:
-            self._ask(f"{what}{self._no_signal(numbers)}", "--confidence", "COLUMN")
+            self._ask(f"{what}{self._no_signal(numbers)}", Answer("confidence", "COLUMN"))
             return
         name = signals[0].name
         if len(signals) == 1 and likeness[name] <= Likeness.CLEAR:
             self.confidence = name
             return
-        turned = ("--lower-is-surer", name) if likeness[name] == Likeness.DOUBT else ()
+        turned = [Answer("lower_is_surer", name)] if likeness[name] == Likeness.DOUBT else []
         likely = ", where lower is likely to mean surer" if turned else ""
-        self._ask(f"{what}{_listed(signals)}{likely}", "--confidence", name, *turned)
+        self._ask(f"{what}{_listed(signals)}{likely}", Answer("confidence", name), *turned)
 
     def _likeness(self, columns: Iterable[Candidate]) -> dict[str, int]:
         """The columns that may be the confidence, each with how clearly it is one: the lower the clearer."""
@@ -331,7 +351,7 @@ class _Guesser:
     def _no_signal(self, numbers: Sequence[Candidate]) -> str:
         """What to know if no column can be proposed."""
         named = [self.columns[name] for name in self._likeness(self._free())]
-        unknown = [column for column in numbers if not column.meaning.kind]
+        unknown = [column for column in numbers if column.meaning.kind in ("", "unclear")]
         if named:
             return f"{_listed(named)} is not a number for every answer"
         if unknown:
@@ -377,7 +397,7 @@ class _Guesser:
 
 def _cluster_likeness(column: Candidate) -> tuple[bool, int]:
     """The sort key of columns that may hold clusters: names of such first, then those with the most clusters."""
-    return column.meaning.kind not in _CLUSTERED, -len({*column.filled})
+    return not is_of_cluster(column.name) and column.meaning.kind not in _CLUSTERED, -len({*column.filled})
 
 
 def _listed(columns: Iterable[Candidate]) -> str:

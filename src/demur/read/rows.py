@@ -9,13 +9,14 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
-from demur.facts.columns import Column
+from demur.facts.columns import MISSING, Column, is_null
 from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
-from demur.facts.labels import spelled
+from demur.facts.labels import Spelling, spelled
 from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
+from demur.options import as_blank, as_option
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
@@ -98,6 +99,7 @@ def systems_of(
     roles = _roles(cells, mapped, options)
     if instrument == BY_ITEMS:
         chosen = _known_instrument(cells, roles)
+    _check_clusters(cells, roles)
     origin = _with_guesses(source(), roles, mapped, chosen if instrument == BY_ITEMS else None)
     return {
         name: Items.of(_raw_units(part, roles, chosen, options), origin).labelled(name or None)
@@ -114,7 +116,7 @@ def _imported(
 ) -> Items:
     """The facts of a file of units, which `demur import` wrote."""
     if mapped:
-        raise UserError("a file of units has no columns to map: leave out columns (--column)")
+        raise UserError(f"a file of units has no columns to map: leave out {as_option('columns')}")
     roles = Roles({role: role for role in MEMBERS if role in table.values}, "loss")
     if options.loss_max is None and header["mapping"].get("score_range") is not None:
         options = replace(options, loss_max=1.0)  # such losses are fractions of the range of scores
@@ -128,8 +130,16 @@ def _imported(
 def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:
     if "cluster" not in {*table.values, *mapped} and not options.every_row_its_own_cluster:
         error = missing_column("cluster", "cluster", table.values)
-        raise UserError(f"{error}; or, if no two rows share anything, --every-row-its-own-cluster")
+        raise UserError(f"{error}; or, if no two rows share anything, {as_blank('every_row_its_own_cluster')}")
     return roles_of(table.values, mapped, table.texts)
+
+
+def _check_clusters(table: Cells, roles: Roles) -> None:
+    """Refuse a row that belongs to nothing."""
+    name = roles.get("cluster")
+    empty = None if name is None else table.codes(name).first(lambda cell: is_null(cell) or cell in ("", MISSING))
+    if empty is not None:
+        raise UserError(f"row {empty + 1}: {shown(name)} (cluster) is empty, expected what the row belongs to")
 
 
 def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
@@ -232,7 +242,8 @@ def _predictions(table: Cells, roles: Roles, raw: RawUnits) -> Codes:
         return Codes.of([*map(raw.label, raw.prediction)])
     name = roles.get("prediction") or roles.get("answer") or ("prediction" if "prediction" in table.values else None)
     if name is None:
-        hint = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
+        again = "import the log again with --include-text, or add a column prediction"
+        hint = f"{again}; {as_option('repeats', 'first')} needs none"
         raise UserError(f"repeats cannot vote, as there is no column of answers: {hint}")
     if roles.get("answer") or name in table.texts:
         return table.labels(name).mapped(lambda cell: cell if cell is None else str(spelled(cell)))
@@ -250,4 +261,6 @@ def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options:
     if instrument is None and not table.texts.isdisjoint(names):
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
+    if instrument is None and table.as_text:
+        Spelling.of(*map(table.labels, names))  # refuses 01 beside 1
     return {role: table.column(roles[role]) for role in ("truth", "prediction")}

@@ -15,6 +15,7 @@ from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
 from demur.facts.raw_units import RawUnits
 from demur.files.strict_json import loads
+from demur.options import as_option
 from demur.read.gather import GrowingColumn, gathered
 from demur.read.stream import stream
 from demur.types import Json
@@ -121,13 +122,13 @@ def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | N
         raise UserError(f"no experiment of mode {shown(mode)}; experiments in this file: {listing}")
     if len(matches) > 1:
         reason = "no mode was asked for" if mode is None else f"several are of mode {shown(mode)}"
-        options = "mode (--mode) or experiment (--experiment)" if mode is None else "experiment (--experiment)"
+        options = f"{as_option('mode')} or {as_option('experiment')}" if mode is None else as_option("experiment")
         raise UserError(f"{len(claims)} experiments and {reason}; choose one by {options}: {listing}")
     claim = claims[matches[0]]
     if len(claim) > 1:
         raise UserError(
             f"experiment {matches[0]} contradicts itself about its mode ({_claim_shown(claim)}); "
-            f"if it is the one, choose it by experiment (--experiment {matches[0]}): {listing}"
+            f"if it is the one, choose it, {as_option('experiment', str(matches[0]))}: {listing}"
         )
     return matches[0], claim[0] if claim else None
 

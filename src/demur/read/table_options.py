@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.groups import GroupColumn, GroupText
+from demur.facts.losses import score_range as range_of
+from demur.options import as_column, as_option, flag_value_of, names_of, number_of, option, text_of
 from demur.read.cells import Cells
 from demur.read.tables import missing_column
 from demur.read.units_file import GROUPS
@@ -30,39 +31,59 @@ ROLES = (
     "repeat",
 )
 _OUTCOMES = ("loss", "score", "abstained", "status", "success")
-_OR_LOSS = "or give losses, loss=COLUMN, or scores, score=COLUMN"
 
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
     """Options for reading a table, besides its columns and its instrument.
 
-    `group` maps names of groups to columns of labels, or to COLUMN:18,40,65, which cuts numbers.
+    `score_range` may be a text, LOW:HIGH, and `probability` one name. `group` maps names of groups to columns of
+    labels, or to COLUMN:18,40,65, which cuts numbers.
     """
 
-    score_range: tuple[float, float] | None = None
-    loss_max: float | None = None
-    every_row_its_own_cluster: bool = False
-    noun: str | None = None
-    failed_units: str = "drop"
+    score_range: tuple[float, float] | None = option(
+        None,
+        "The range of a column of scores, the best last; 0:1 if not given.",
+        metavar="LOW:HIGH",
+        also=(float, list),
+    )
+    loss_max: float | None = option(None, "The largest possible loss of a column of losses, if known.", kind=float)
+    every_row_its_own_cluster: bool = option(
+        default=False, description="Treat rows of a table as independent: each is a cluster.", kind=bool
+    )
+    noun: str | None = option(None, "The noun for a cluster of a table, such as document.")
+    failed_units: str = option(
+        "drop", "Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse."
+    )
     group: Mapping[str, GroupText] | None = None
-    repeats: str = "units"
-    probability: tuple[str, ...] = ()
+    repeats: str = option(
+        "units", "Repeats of a question: units (each counts), first (only that), or vote (one unit for all)."
+    )
+    probability: tuple[str, ...] = option(
+        (), "A column of a table that is a probability of being right.", metavar="COLUMN", repeated=True
+    )
     part: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        given: object = self.score_range
+        if isinstance(given, str):
+            object.__setattr__(self, "score_range", range_of(given))
+        object.__setattr__(self, "probability", names_of("probability", self.probability))
+        number_of("loss_max", self.loss_max)
+        flag_value_of("every_row_its_own_cluster", self.every_row_its_own_cluster)
+        text_of("noun", self.noun)
         if self.failed_units not in FAILED_UNITS:
             raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
         if self.repeats not in REPEATS:
             raise unknown("rule for repeats", self.repeats, REPEATS)
         if self.noun is not None and not (self.noun.strip() == self.noun != ""):
-            raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
+            raise UserError(f"{as_option('noun')} {literal(self.noun)}, expected a word such as document")
 
     @property
     def names(self) -> str:
-        """The options that differ from their defaults, as the command line spells them."""
-        given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
-        return ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        """The options that differ from their defaults, as the user would write them."""
+        given = (known.name for known in fields(TableOptions) if getattr(self, known.name) != known.default)
+        return ", ".join(map(as_option, given))
 
 
 class PartOptions(TableOptions):
@@ -74,7 +95,7 @@ class PartOptions(TableOptions):
     @classmethod
     def of(cls, options: TableOptions) -> PartOptions:
         """The same options."""
-        return cls(**{option.name: getattr(options, option.name) for option in fields(options)})
+        return cls(**{known.name: getattr(options, known.name) for known in fields(TableOptions)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +150,7 @@ def _source(
     if len(given) > 1:
         first, second = (" and ".join(shown(columns.get(role, role)) for role in SOURCES[name]) for name in given[:2])
         pairs = [(SOURCES[name][0], columns.get(SOURCES[name][0], "COLUMN")) for name in given[:2]]
-        choices = " or ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in pairs)
+        choices = " or ".join(as_column(role, name) for role, name in pairs)
         raise UserError(f"two sources of loss: {first}, and {second}; say which one counts: {choices}")
     source = given[0] if given else "truth"
     for role in SOURCES[source]:
@@ -137,7 +158,11 @@ def _source(
             raise UserError(f"the column {shown(role)} is mapped to more than one role")
         if role not in columns:
             error = missing_column(role, role, header)
-            raise error if role in mapped or given else UserError(f"{error}; {_OR_LOSS}")
+            raise (
+                error
+                if role in mapped or given
+                else UserError(f"{error}; or give losses, {as_column('loss')}, or scores, {as_column('score')}")
+            )
     return source
 
 
@@ -146,11 +171,13 @@ def check_options(table: Cells, roles: Roles, options: TableOptions) -> None:
     _check_groups(table, roles, options.group or {})
     _check_probabilities(table, roles, options.probability)
     if options.score_range is not None and roles.source != "score":
-        raise UserError("a score range needs a column of scores: map one, score=COLUMN (--column), or leave it out")
+        raise UserError(f"a score range needs a column of scores: map one, {as_column('score')}, or leave it out")
     if options.loss_max is not None and roles.source != "loss":
-        raise UserError("the largest loss needs a column of losses: map one, loss=COLUMN (--column), or leave it out")
+        raise UserError(f"the largest loss needs a column of losses: map one, {as_column('loss')}, or leave it out")
     if options.repeats != "units" and roles.get("repeat") is None:
-        raise UserError("--repeats needs a column of repeats: map one, repeat=COLUMN (--column), or leave it out")
+        raise UserError(
+            f"{as_option('repeats')} needs a column of repeats: map one, {as_column('repeat')}, or leave it out"
+        )
 
 
 def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, GroupText]) -> None:
@@ -166,7 +193,7 @@ def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, GroupText]) 
 def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:
     """Check that the columns declared probabilities exist and are signals."""
     if twice := repeated(names):
-        raise UserError(f"the column {shown(twice[0])} is declared a probability twice (--probability)")
+        raise UserError(f"the column {shown(twice[0])} is declared a probability twice")
     for name in names:
         role = next((role for role, column in roles.columns.items() if column == name), None)
         if role is not None:
@@ -174,4 +201,4 @@ def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> 
         if name not in table.values:
             signals = [column for column in table.values if column not in roles.columns.values()]
             listed = ", ".join(map(shown, signals)) or "none"
-            raise UserError(f"no column {shown(name)} to be a probability (--probability); signals: {listed}")
+            raise UserError(f"no column {shown(name)} to be a probability; signals: {listed}")

@@ -26,6 +26,7 @@ from demur.facts.frames import columns_of, library_of
 from demur.facts.items import Source
 from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
+from demur.options import as_column
 from demur.read.gather import MOST_MEMBERS, AsColumn, Columns, GrowingColumn, Row, gathered
 from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
@@ -102,7 +103,7 @@ def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, s
 def missing_column(name: str, role: str, header: Iterable[str]) -> UserError:
     """The error for a role that no column plays."""
     listed = ", ".join(map(shown, header)) or "none"
-    return UserError(f"no column {shown(name)} for {role}; columns: {listed}; map it, {role}=COLUMN (--column)")
+    return UserError(f"no column {shown(name)} for {role}; columns: {listed}; map it, {as_column(role)}")
 
 
 FORMATS: dict[str, Callable[[Stream, str | Path], FileTable]] = {}

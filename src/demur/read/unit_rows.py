@@ -17,6 +17,7 @@ from demur.facts.ids import ClusterId
 from demur.facts.instruments import Instrument
 from demur.facts.raw_units import RawUnits
 from demur.facts.signals import consistency, modal
+from demur.options import as_column, as_option
 from demur.read.cells import Cells
 from demur.read.table_options import Roles, TableOptions
 from demur.read.tables import missing_column
@@ -92,7 +93,8 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
     no_causes = Codes(np.zeros(table.rows, dtype=np.intp), [None])
     rows = UnitRows(table, clusters, items, repeats, no_causes, failed_clusters)
     if instrument and rows.is_repeated and options.repeats == "units":
-        raise UserError(f"{instrument.name} has every item once: reduce repeats by --repeats first or --repeats vote")
+        rules = " or ".join(as_option("repeats", rule) for rule in ("first", "vote"))
+        raise UserError(f"{instrument.name} has every item once: reduce repeats by {rules}")
     return replace(rows, causes=_causes(rows.named(), roles, options.failed_units))
 
 
@@ -102,7 +104,7 @@ def _clusters(table: Cells, roles: Roles, *, own: bool) -> Codes:
     if not own:
         return table.ids(roles["cluster"], "cluster")
     if name is not None:
-        raise UserError(f"the column {shown(name)} holds clusters: leave out --every-row-its-own-cluster")
+        raise UserError(f"the column {shown(name)} holds clusters: leave out {as_option('every_row_its_own_cluster')}")
     item = roles.get("item")
     return Codes(np.arange(table.rows), range(1, table.rows + 1)) if item is None else table.ids(item, "item")
 
@@ -113,7 +115,9 @@ def _items(table: Cells, roles: Roles, clusters: Codes, instrument: Instrument |
     if name is None:
         if instrument:
             error = missing_column("item", "item", table.values)
-            raise UserError(f"{error}; a table without the items of {instrument.name} needs --instrument none")
+            raise UserError(
+                f"{error}; a table without the items of {instrument.name} needs {as_option('instrument', 'none')}"
+            )
         return _running_numbers(clusters)
     cells = table.codes(name)
     wrong = cells.first(lambda item: not is_name(item) and (bool(instrument) or type(item) is not int))
@@ -138,7 +142,7 @@ def _repeats(table: Cells, roles: Roles, items: Codes) -> Codes | None:
     if name is None:
         return None
     if roles.get("item") is None:
-        raise UserError(f"the column {shown(name)} counts repeats of an item: map that too, item=COLUMN (--column)")
+        raise UserError(f"the column {shown(name)} counts repeats of an item: map that too, {as_column('item')}")
     repeats = table.codes(name).mapped(table.value)
     wrong = repeats.first(lambda repeat: type(repeat) is not int or repeat < 1)
     if wrong is not None:
@@ -158,7 +162,8 @@ def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:
         raise UserError(f"{rows.unit_name(wrong)}: {shown(column)} {value}, expected ok, failed or failed: CAUSE")
     failed = states.where(lambda state: state != "ok")
     if rule == "refuse" and failed.any():
-        text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; --failed-units drop leaves such units out"
+        leaving_out = as_option("failed_units", "drop")
+        text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; {leaving_out} leaves such units out"
         raise UserError(and_more(text, int(failed.sum())))
     return states.mapped(lambda state: None if state == "ok" else state.removeprefix("failed").lstrip(":").strip())
 
@@ -195,7 +200,7 @@ def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows,
     answered = raw.answered
     silent = np.flatnonzero(answered & answers.where(lambda answer: not isinstance(answer, (str, int, float))))
     if silent.size:
-        text = f"{raw.unit_name(int(silent[0]))}: no answer to vote with; --repeats first needs none"
+        text = f"{raw.unit_name(int(silent[0]))}: no answer to vote with; {as_option('repeats', 'first')} needs none"
         raise UserError(and_more(text, silent.size))
     texts = any(isinstance(answer, str) for answer in answers.values)
     votes = [answer if known else None for answer, known in zip(answers, answered.tolist(), strict=True)]
@@ -209,7 +214,9 @@ def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows,
     names = _OF_TEXTS if texts else tuple(consistency([0]))
     own = [name for name in names if name in rows.table.values]  # of repeats that were reduced before
     if own and rows.is_repeated:
-        raise UserError(f"voting computes a signal {own[0]} too: leave out the column, or choose --repeats first")
+        raise UserError(
+            f"voting computes a signal {own[0]} too: leave out the column, or choose {as_option('repeats', 'first')}"
+        )
     columns = {name: Column.of([values[name] for values in signals]) for name in names if name not in own}
     return rows.take(np.array(chosen, dtype=np.intp)), columns
 
@@ -237,4 +244,6 @@ def _check_agreement(raw: RawUnits, question: list[int], same: list[int]) -> Non
         if column.values[row] != column.values[rows[0]]:
             value, first = (shown(str(raw.label(column.cell(index)))) for index in (row, rows[0]))
             where = f"{raw.unit_name(row)}: {what} {value}, but {first} in {shown(raw.items[rows[0]])}"
-            raise UserError(f"{where}: repeats that are voted on must agree; --repeats first needs no vote")
+            raise UserError(
+                f"{where}: repeats that are voted on must agree; {as_option('repeats', 'first')} needs no vote"
+            )

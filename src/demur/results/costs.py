@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from demur.errors import UserError
+from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
-from demur.inference.held_out import HeldOutView
+from demur.inference.held_out import FOLDS, HeldOutView
 from demur.inference.key import Key
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import Counted
 from demur.inference.uncertainty import judged_together
 from demur.inference.views import CurveView
+from demur.options import as_blank, as_option, option, section
 from demur.quantities import Measure, quantities
 from demur.quantities.costs import UNKNOWN, CostEnvelope, cost_optimal, price_of, price_text
 from demur.quantities.curve import Curve
@@ -22,25 +23,65 @@ from demur.sampling.resample import Plan
 from demur.types import Json
 
 
-def cost_rows(
-    views: Mapping[str, Mapping[str, CurveView]], prices: Sequence[str], plan: Plan, folds: int
-) -> Iterator[Row]:
+@section("costs")
+@dataclass(frozen=True, slots=True, init=False)
+class Costs:
+    """Prices of an abstention, as shares of the largest loss, to report the lowest cost at.
+
+    The cost of the procedure is cross-fitted over so many folds of clusters.
+
+    >>> Costs("0.1", "1:4").prices
+    ('0.1', '0.25')
+    """
+
+    prices: tuple[str, ...] = option(
+        (),
+        "Price of an abstention as a share of the largest loss, 0.1 or 1:10.",
+        flag="--abstention-cost",
+        metavar="PRICE",
+        repeated=True,
+        also=(float,),
+        call="Costs('1:10')",
+    )
+    cross_fit: int = option(FOLDS, "Folds of clusters for the cross-fitted cost.", kind=int)
+
+    def __init__(self, *prices: str | float | Fraction, cross_fit: int = FOLDS) -> None:
+        texts = tuple(price_text(price_of(price)) for price in prices)
+        if len({*texts}) < len(texts):
+            raise UserError("the prices of an abstention have one twice")
+        if type(cross_fit) is not int or cross_fit < 2:  # noqa: PLR2004
+            raise UserError(f"{as_option('cross_fit')} {literal(cross_fit)}, expected a number of folds, 2 or more")
+        if cross_fit != FOLDS and not texts:
+            raise UserError(f"{as_option('cross_fit')} is for costs: give a price, {as_blank('prices')}")
+        object.__setattr__(self, "prices", texts)
+        object.__setattr__(self, "cross_fit", cross_fit)
+
+    @classmethod
+    def typed(cls, prices: Iterable[str] = (), cross_fit: int = FOLDS) -> Costs:
+        """Costs from the command line or a file."""
+        return cls(*prices, cross_fit=cross_fit)
+
+
+def cost_rows(views: Mapping[str, Mapping[str, CurveView]], costs: Costs, plan: Plan) -> Iterator[Row]:
     """Every cost of every system under every confidence; cross-fitted where there is a seed and a second cluster."""
-    if not prices:
+    if not costs.prices:
         return
+    prices = costs.prices
     of_prices = [entry for entry in quantities("costs") if entry.parameter]
     measures = [Measure.of(f"{entry.stem}@{price}") for price in prices for entry in of_prices]
     measures += [Measure(entry) for entry in quantities("costs") if not entry.parameter]
     for confidence, by_system in views.items():
         for system, view in by_system.items():
             if view.table.largest_loss is None:
-                raise UserError(f"{UNKNOWN}, and the price of an abstention is a share of it: give it (--loss-max)")
+                raise UserError(
+                    f"{UNKNOWN}, and the price of an abstention is a share of it: give it, {as_blank('loss_max')}"
+                )
             for measure in measures:
                 key = Key(system, str(measure), confidence)
                 yield Row.of_curve(key, view, measure, resampled=not measure.quantity.point_only)
-            if plan.n_resamples and plan.seed is not None and len(view.ids) > 1:
+            if plan.resamples and plan.seed is not None and len(view.ids) > 1:
                 keys = (Key(system, f"{CROSSFIT}@{price}", confidence) for price in prices)
-                yield from (_crossfit(key, view, plan.seed, folds) for key in keys)
+                yield from (_crossfit(key, view, plan.seed, costs.cross_fit) for key in keys)
 
 
 def _crossfit(key: Key, view: CurveView, seed: int, folds: int) -> Row:
@@ -88,11 +129,3 @@ def switches(curve: Curve) -> list[Json]:
     envelope = CostEnvelope.of(curve)
     points = zip(envelope.switches, envelope.points, envelope.points[1:], strict=False)
     return [{"a": float(price), "from": before.threshold, "to": after.threshold} for price, before, after in points]
-
-
-def checked_prices(prices: Sequence[Any]) -> tuple[str, ...]:
-    """Prices as quantity names spell them; a repeated one is an error."""
-    texts = tuple(price_text(price_of(price)) for price in prices)
-    if len({*texts}) < len(texts):
-        raise UserError("the prices of an abstention have one twice")
-    return texts

@@ -42,7 +42,7 @@ def curve_record(
             "curve": points(curve),
             "reference": {"oracle": _oracle(curve)} if curve.defined else None,
             "bands": bands.to_json() if bands else None,
-            "risk_intervals": _intervals(view) if plan.n_resamples else None,
+            "risk_intervals": _intervals(view) if plan.resamples else None,
             "histogram": _histogram(view) if curve.defined else None,
             "bins": _bins(view),
             "reliability": _reliability(view.graded, plan) if curve.defined else None,

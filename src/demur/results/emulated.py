@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from demur.files.strict_model import Declared, Part
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.inference.views import CurveView
+from demur.options import option, section
 from demur.results.parts import Number
 from demur.types import Json
 
@@ -17,6 +19,36 @@ if TYPE_CHECKING:
     from demur.results.table import Results
 
 NO_INTERVAL = "a number of another convention is a point alone"
+
+
+@section("conventions")
+@dataclass(frozen=True, slots=True, init=False)
+class Conventions:
+    """Other tools whose numbers are added, by name.
+
+    >>> Conventions("fd-shifts").names
+    ('fd-shifts',)
+    """
+
+    names: tuple[str, ...] = option(
+        (),
+        "Add what another tool would report: {conventions}.",
+        flag="--convention",
+        repeated=True,
+        call="Conventions('fd-shifts')",
+    )
+
+    def __init__(self, *names: str) -> None:
+        if names:
+            from demur.quantities.conventions.emulations import checked_conventions  # noqa: PLC0415  (seldom used)
+
+            checked_conventions(names)
+        object.__setattr__(self, "names", names)
+
+    @classmethod
+    def typed(cls, names: Iterable[str] = ()) -> Conventions:
+        """Conventions from the command line or a file."""
+        return cls(*names)
 
 
 class EmulatedNumber(Part):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from demur.errors import IncompleteError, UserError, literal, shown
-from demur.facts.groups import MOST_LEVELS, NONE, check_same_groups, grouping_of
+from demur.facts.groups import MOST_LEVELS, NONE, GroupColumn, GroupText, check_same_groups, grouping_of
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.groups import SERVED, GroupRows, Level
 from demur.inference.key import Group, Key
 from demur.inference.rows import Row
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts
+from demur.options import as_blank, as_option, declared, number_of, option, section
 from demur.quantities import Measure
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
@@ -32,40 +35,120 @@ FEWEST_CLUSTERS = 10
 MOST_POINTS = 100  # of a small picture
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSettings:
-    """Which groupings are looked at, by name, and how.
+@section("groups")
+@dataclass(frozen=True, slots=True, init=False)
+class Groups:
+    """Groups of units to report, by name, and how they are compared.
 
-    Groups share a `threshold`, or that of the first operating point that reaches a coverage, `at_coverage`, which is
-    where areas are cut if neither is given. A group in fewer than `min_clusters` clusters is not judged. With
-    `stratify`, clusters are drawn within the levels of that grouping.
+    A name stands for a column of labels, for a column of numbers with its cut points, or for groups that the data have
+    already, such as `item`. `table` is a table of labels by cluster. Groups share a `threshold`, or that of the first
+    operating point that reaches a coverage, `at_coverage`, which is where areas are cut if neither is given. A group in
+    fewer than `min_clusters` clusters is not judged. With `stratify`, clusters are drawn within the levels of that
+    grouping.
+
+    >>> Groups("item", sex="Gender", age=("Age", [18, 40])).names
+    ('item', 'sex', 'age')
     """
 
-    names: Sequence[str] = ()
-    threshold: float | None = None
-    at_coverage: Coverage | str | float | None = None
-    min_clusters: int = FEWEST_CLUSTERS
-    max_groups: int = MOST_LEVELS
-    stratify: str | None = None
+    labels: Mapping[str, GroupText | None] = option(
+        (),
+        "Groups to report: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item.",
+        flag="--group",
+        metavar="NAME=COLUMN",
+        repeated=True,
+        call="Groups(sex='Gender')",
+    )
+    table: Any = option(
+        None, "A table with the columns cluster, perhaps item, and labels of groups.", flag="--groups", kind=Path
+    )
+    threshold: float | None = option(None, "The threshold that all groups share.", kind=float)
+    at_coverage: Coverage | str | float | None = option(
+        None, "Set it by the coverage it reaches; if not given, the coverage areas are cut at.", also=(float,)
+    )
+    min_clusters: int = option(FEWEST_CLUSTERS, "Groups in fewer clusters are shown but not judged.", kind=int)
+    max_groups: int = option(MOST_LEVELS, "The largest number of levels of a group.", kind=int)
+    stratify: str | None = option(None, "Draw clusters within the levels of this group.", metavar="NAME")
+    names: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
-        object.__setattr__(self, "names", tuple(dict.fromkeys(names)))
-        if reserved := [name for name in names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
+    def __init__(
+        self,
+        *groups: Any,
+        table: Any = None,
+        threshold: float | None = None,
+        at_coverage: Coverage | str | float | None = None,
+        min_clusters: int = FEWEST_CLUSTERS,
+        max_groups: int = MOST_LEVELS,
+        stratify: str | None = None,
+        **columns: Any,
+    ) -> None:
+        named: dict[str, Any] = {}
+        for given in groups:
+            if isinstance(given, str):
+                named[given] = None
+            elif isinstance(given, Mapping):
+                named |= given
+            else:
+                expected = "names with their columns, {'sex': 'Gender'}, or a name such as item"
+                raise UserError(f"group {literal(given)}, expected {expected}")
+        named |= columns
+        values = {
+            "labels": {str(name): _column(column) for name, column in named.items()},
+            "table": table,
+            "threshold": threshold,
+            "at_coverage": None if at_coverage is None else Coverage.of(at_coverage).plain,
+            "min_clusters": min_clusters,
+            "max_groups": max_groups,
+            "stratify": stratify,
+            "names": tuple(map(str, named)),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
+        if reserved := [name for name in self.names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
             raise UserError(f"a group cannot be called {reserved[0]}, which is for raters: give it another name")
         if self.threshold is not None and self.at_coverage is not None:
             raise UserError("a threshold and a coverage to find it by are both given: leave out one")
+        number_of("threshold", self.threshold)
         if self.threshold is not None and not math.isfinite(self.threshold):
-            raise UserError(f"threshold {literal(self.threshold)}, expected a finite number")
-        for name, value, least in (("min-clusters", self.min_clusters, 2), ("max-groups", self.max_groups, 2)):
+            raise UserError(f"{as_option('threshold')} {literal(self.threshold)}, expected a finite number")
+        for name, least in (("min_clusters", 2), ("max_groups", 2)):
+            value = getattr(self, name)
             if type(value) is not int or value < least:
-                raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
-        if self.at_coverage is not None:
-            object.__setattr__(self, "at_coverage", Coverage.of(self.at_coverage).plain)
-        options = [field for field in fields(self) if field.name != "names"]
-        changed = [field.name for field in options if getattr(self, field.name) != field.default]
-        if changed and not self.names:
-            raise UserError(f"--{changed[0].replace('_', '-')} is for groups: name some (--group)")
+                raise UserError(f"{as_option(name)} {literal(value)}, expected an integer, {least} or more")
+        changed = [known.name for known in fields(self) if known.default != getattr(self, known.name)]
+        if not self.names and self.table is None and {*changed} - {"labels"}:
+            raise UserError(f"{as_option(changed[-1])} is for groups: name some, {as_blank('labels')}")
+
+    @classmethod
+    def typed(cls, labels: Iterable[str] = (), **others: Any) -> Groups:
+        """Groups of the command line, NAME=COLUMN or a name that the data have already, over those of a file."""
+        named: dict[str, str | None] = {}
+        for text in labels:
+            name, equals, column = text.partition("=")
+            if not name or (equals and not column):
+                raise UserError(f"--group {literal(text)}, expected NAME=COLUMN, or a name such as item")
+            if name in named:
+                raise UserError(f"--group {literal(name)} is given twice")
+            named[name] = column or None
+        known = declared(cls)
+        of_file = {name: others.pop(name) for name in [*others] if name not in known}
+        return cls({**of_file, **named}, **others)
+
+    def named(self, names: Iterable[str]) -> Groups:
+        """The same, with the names of all groups, those of the columns of the table among them."""
+        groups = copy(self)
+        object.__setattr__(groups, "names", tuple(dict.fromkeys(names)))
+        groups._check()  # noqa: SLF001  (of its own class)
+        return groups
+
+
+def _column(given: Any) -> GroupText | None:
+    if isinstance(given, (list, tuple)):
+        name, cuts = given if len(given) == 2 else (given, ())  # noqa: PLR2004
+        return GroupColumn.cut_at(str(name), cuts if isinstance(cuts, (list, tuple, range)) else (), given)
+    return given if given is None else str(given)
 
 
 class SharedThreshold(Part):
@@ -130,12 +213,13 @@ class GroupsRecord(Part):
         raise IncompleteError(f"groups: no curve of {shown(system)}, by {shown(confidence)}, of {shown(group.level)}")
 
 
-def settings_of(record: GroupsRecord | None) -> GroupSettings:
-    """The settings of groups, from their record."""
+def recorded_groups(record: GroupsRecord | None) -> Groups:
+    """The groups that were asked for, from their record."""
     if record is None:
-        return GroupSettings()
-    return GroupSettings(
-        names=[grouping.name for grouping in record.groupings],
+        return Groups()
+    return Groups(
+        {grouping.name: grouping.column for grouping in record.groupings},
+        table=next((grouping.file for grouping in record.groupings if grouping.file), None),
         threshold=record.threshold,
         at_coverage=record.at_coverage,
         min_clusters=record.min_clusters,
@@ -146,7 +230,7 @@ def settings_of(record: GroupsRecord | None) -> GroupSettings:
 
 def grouped(evaluation: Evaluation) -> list[GroupRows]:
     """The rows of every requested grouping, under every confidence and of every system."""
-    settings, systems, rows = evaluation.settings.by_group, evaluation.alignment.systems, list[GroupRows]()
+    settings, systems, rows = evaluation.settings.groups, evaluation.alignment.systems, list[GroupRows]()
     if not settings.names:
         return rows
     for name in settings.names:
@@ -165,16 +249,18 @@ def grouped(evaluation: Evaluation) -> list[GroupRows]:
 def _threshold(evaluation: Evaluation, curve: Curve, common: Fraction) -> float:
     """The threshold that all groups share: as given, or of the operating point that reaches the coverage."""
     settings = evaluation.settings
-    if settings.by_group.threshold is not None:
-        return float(settings.by_group.threshold)
+    if settings.groups.threshold is not None:
+        return float(settings.groups.threshold)
     if not curve.defined:
-        raise UserError("nothing is answered: groups have no threshold to share unless one is given (--threshold)")
-    requested = settings.by_group.at_coverage
+        raise UserError(
+            f"nothing is answered: groups have no threshold to share unless one is given, {as_blank('threshold')}"
+        )
+    requested = settings.groups.at_coverage
     if requested is not None:
         point = curve.at(requested)
         if math.isnan(point.value):
             text = Coverage.of(requested).text
-            raise UserError(f"no operating point reaches the coverage {text}: Cmax is {curve.cmax:.4g} (--at-coverage)")
+            raise UserError(f"no operating point reaches the coverage {text}: Cmax is {curve.cmax:.4g}")
         return point.threshold
     cut = settings.cut(len(evaluation.given))
     coverage = min(common if cut == COMMON else Coverage.of(cut).value, curve.coverage_reached)
@@ -194,7 +280,7 @@ def overall_rows(groups: Sequence[GroupRows], views: Mapping[str, Mapping[str, C
 
 def strata_of(evaluation: Evaluation) -> tuple[int, ...] | None:
     """The stratum of each cluster, if clusters are drawn within the levels of a grouping; None otherwise."""
-    settings, items = evaluation.settings.by_group, next(iter(evaluation.alignment.systems.values()))
+    settings, items = evaluation.settings.groups, next(iter(evaluation.alignment.systems.values()))
     name = settings.stratify
     if name is None:
         return None
@@ -218,7 +304,7 @@ def about_groups(groups: Sequence[GroupRows]) -> Iterator[ResultWarning]:
 
 def group_record(evaluation: Evaluation, groups: Sequence[GroupRows]) -> Json | None:
     """The record of the groups: settings, thresholds, groupings and curves; None without groups."""
-    settings, items = evaluation.settings.by_group, next(iter(evaluation.alignment.systems.values()))
+    settings, items = evaluation.settings.groups, next(iter(evaluation.alignment.systems.values()))
     if not settings.names:
         return None
     return {
@@ -247,7 +333,7 @@ def _curve(group: GroupRows, level: Level) -> Json:
     return {"system": key.system, "confidence": key.confidence, "group": tuple(group.group(level.name)), **points}
 
 
-def _grouping_record(items: Items, name: str, settings: GroupSettings) -> Json:
+def _grouping_record(items: Items, name: str, settings: Groups) -> Json:
     grouping = grouping_of(items, name, settings.max_groups)
     unlabelled = [
         items.number_of(grouping.units(index)) for index, level in enumerate(grouping.levels) if level == NONE

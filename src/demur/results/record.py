@@ -100,10 +100,10 @@ def _requested(settings: Settings, systems: int) -> Json:
         "requested": {"level": request.level, "interval": request.method} if request else None,
         "coverages": [target.text for target in settings.targets],
         "area_coverage": None if cut == COMMON else cut,
-        "abstention_costs": settings.prices or None,
-        "cross_fit": settings.cross_fit if settings.prices else None,
+        "abstention_costs": settings.costs.prices or None,
+        "cross_fit": settings.costs.cross_fit if settings.costs.prices else None,
         "excluded": tuple(settings.exclude) or None,
-        "conventions": settings.conventions or None,
+        "conventions": settings.conventions.names or None,
     }
 
 

@@ -129,11 +129,11 @@ def evaluate_retrieval(
     folds = [row for system in by_system.values() for row in system.fold_estimates()]
     numbers = [by_system[row.key.system].located(row) for row in estimates]
     study = retrieval_study(by_system, baseline, numbers, provenance(plan, created_at, command, also_read))
+    library = next((rankings.library for rankings in at_level.values() if rankings.library), "")
     curves = {
-        (name, PROBABILITY): CurveRecord.made({"defined": curve.defined, "curve": points(curve)})
+        (name, PROBABILITY): CurveRecord.made({"defined": curve.defined, "curve": points(curve)}).of_library(library)
         for name, curve in ((name, system.gate.curve) for name, system in by_system.items() if system.gate)
     }
-    library = next((rankings.library for rankings in at_level.values() if rankings.library), "")
     warned = retrieval_warnings(by_system, plan, estimates, of_headline)
     return Results([*numbers, *folds], study, curves, warned, library)
 

@@ -151,7 +151,7 @@ def retrieval_warnings(
 ) -> list[ResultWarning]:
     """The warnings about queries, lists, probabilities, and the differences of the headline number."""
     first = next(iter(by_system.values())).rankings
-    warned = [*about_resamples(plan.n_resamples), *_about_queries(first)]
+    warned = [*about_resamples(plan.resamples), *_about_queries(first)]
     for name, system in by_system.items():
         gated = Pattern(system=name, confidence="prob")
         warned += _about_lists(Pattern(system=name), system.rankings, system.settings)

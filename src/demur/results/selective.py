@@ -17,7 +17,6 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
-from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.groups import GroupRows
@@ -26,6 +25,7 @@ from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrast
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_comparisons, about_counts, about_resamples, about_units
+from demur.options import as_option
 from demur.quantities import Measure
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
@@ -48,13 +48,10 @@ if TYPE_CHECKING:  # large, and most evaluations have none
     from demur.confidences.calibration import AnyCalibration
 
 
-def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record of it)
+def evaluate(
     *runs: Items | Mapping[str, Items],
     settings: Settings,
     plan: Plan,
-    calibration: AnyCalibration | None = None,
-    intersection_only: bool = False,
-    created_at: str | None = None,
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
     beside: Beside | None = None,
@@ -65,16 +62,15 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     Files that were `also_read`, such as a calibration, are recorded and never overwritten. `beside` holds raters of the
     same units and published points to compare with.
     """
-    checked_time(created_at)
-    if settings.request and not plan.n_resamples:
+    if settings.request and not plan.resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
     systems = _without_excluded(_named(runs), settings.exclude)
-    if intersection_only and len(systems) == 1:
+    if settings.intersection_only and len(systems) == 1:
         raise UserError("one run has nothing to intersect with: intersection-only is for several")
     baseline = baseline_of(systems, settings.baseline)
-    alignment = aligned(systems, intersection_only=intersection_only)
+    alignment = aligned(systems, intersection_only=settings.intersection_only)
     settings = replace(settings, loss=loss_of(next(iter(systems.values())), settings.loss))
-    confidences, skipped = _confidences(alignment.systems, settings, calibration)
+    confidences, skipped = _confidences(alignment.systems, settings, _fitted(settings.calibration))
     served = [*confidences[baseline]]
     if settings.primary is not None:
         if settings.primary not in served:
@@ -88,13 +84,21 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         }
         for name in served
     }
-    _check_counts(alignment.systems, beside, settings.conventions)
+    _check_counts(alignment.systems, beside, settings.conventions.names)
     plan = plan.settled(len(alignment.systems[baseline]))
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
-    origin = provenance(plan, created_at, command, also_read)
+    origin = provenance(plan, settings.created_at, command, also_read)
     origin["execution"] |= _by_summaries(systems)
     return _results(evaluation, plan, origin)
+
+
+def _fitted(calibration: AnyCalibration | str | Path | None) -> AnyCalibration | None:
+    if not isinstance(calibration, (str, Path)):
+        return calibration
+    from demur.confidences.calibration import load_calibration  # noqa: PLC0415  (most evaluations have none)
+
+    return load_calibration(calibration)
 
 
 def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
@@ -133,13 +137,13 @@ def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[
             signal = binned.get(name)
             if binned and signal is None and name not in items.signals:
                 made_of = ", ".join(map(shown, binned))
+                more = as_option("bins")
                 raise UserError(
-                    f"{shown(name)} is made of signals, and {made_of} is in bins: summarize with more --bins"
+                    f"{shown(name)} is made of signals, and {made_of} is in bins: summarize with more {more}"
                 )
             if signal and signal.lower_is_surer != confidence.lower_is_surer:
-                raise UserError(
-                    f"{shown(name)} is in bins for the other direction: summarize it --lower-is-surer, or not"
-                )
+                lower = as_option("lower_is_surer")
+                raise UserError(f"{shown(name)} is in bins for the other direction: summarize it {lower}, or not")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +160,7 @@ class _Request:
         settings, views, systems = evaluation.settings, evaluation.views, len(evaluation.given)
         measures = settings.measures(systems)
         rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
-        rows += cost_rows(views, settings.prices, plan, settings.cross_fit)
+        rows += cost_rows(views, settings.costs, plan)
         contrasts = [*contrasts_with(rows, evaluation.baseline)]
         number = Key("", f"{AREA}@{settings.cut(systems)}", next(iter(views)))
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
@@ -201,15 +205,16 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     origin = origin | evaluation.others.record(estimates)
     study = selective_study(evaluation, origin, group_record(evaluation, request.groups))
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
-    others = emulated_rows(views, evaluation.settings.conventions, study.coverages)
+    others = emulated_rows(views, evaluation.settings.conventions.names, study.coverages)
     libraries = (items.source.library for items in evaluation.given.values() if items.source)
     library = next(filter(None, libraries), "")
+    curves = {key: record.of_library(library) for key, record in curves.items()}
     return Results([*estimates, *items, *of_groups, *others], study, curves, warnings, library)
 
 
 def _beside(evaluation: Evaluation, view: CurveView) -> Json:
     """Further members of a curve: where the cheapest threshold changes, and the hand-over to raters."""
-    priced = evaluation.settings.prices
+    priced = evaluation.settings.costs.prices
     return {"switches": switches(view.curve) if priced else None, "handover": evaluation.others.handover(view)}
 
 
@@ -279,7 +284,7 @@ def _served(
 def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: Estimates) -> list[ResultWarning]:
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
-    general = [*about_resamples(plan.n_resamples), *facts, *about_groups(request.groups)]
+    general = [*about_resamples(plan.resamples), *facts, *about_groups(request.groups)]
     contrasts = [*request.contrasts, *evaluation.others.contrasts, *request.headline.pairs]
     counted: list[Row | Contrast] = [*request.rows, *contrasts]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]

@@ -1,24 +1,35 @@
 """Settings of an evaluation: what to compute, with everything checked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from demur.errors import UserError, literal, repeated, shown
+from demur.files.strict_model import checked_time
 from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
+from demur.options import flag_value_of, names_of, number_of, option, section, text_of
 from demur.quantities import Measure
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
-from demur.results.costs import checked_prices
-from demur.results.groups import GroupSettings
+from demur.results.costs import Costs
+from demur.results.emulated import Conventions
+from demur.results.groups import Groups, recorded_groups
 from demur.results.study import reported
 from demur.sampling.coverage import Coverage
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import AnyCalibration
+    from demur.results.table import Results
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")
 
 
+@section("settings")
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What to compute. Without a `loss` it is the one a table gives, zero_one of texts, and abs_norm of scores.
@@ -28,40 +39,66 @@ class Settings:
     `level` and `interval` request one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
-    they had not been given. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which
-    say more. `abstention_costs` are prices of an abstention, as shares of the largest loss ("0.1" or "1:10"), to report
-    the lowest cost at, cross-fitted over so many folds of clusters. `conventions` of other tools add their numbers.
+    they had not been given. `groups`, `costs` and `conventions` are what these features are asked for.
     """
 
-    loss: str | None = None
-    confidence: str | Sequence[str] = "default"
-    grid: Sequence[Coverage | str | float] = TENTHS
-    area_coverage: Coverage | str | float | None = None
-    level: float | None = None
-    interval: str | None = None
-    baseline: str | None = None
-    primary: str | None = None
-    lower_is_surer: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-    groups: GroupSettings | Sequence[str] = ()
-    abstention_costs: Sequence[str | float | Fraction] = ()
-    cross_fit: int = FOLDS
-    conventions: Sequence[str] = ()
+    loss: str | None = option(
+        None, "{losses}; if not given, that of the table, zero_one for texts, abs_norm otherwise.", everyday=True
+    )
+    confidence: str | Sequence[str] = option(
+        "default",
+        "default (llm,total_evidence), all, or names of variants separated by commas.",
+        everyday=True,
+        also=(list,),
+    )
+    lower_is_surer: str | Sequence[str] = option(
+        (), "A confidence whose lower values mean more confident.", metavar="COLUMN", repeated=True, everyday=True
+    )
+    coverages: str | float | Coverage | Sequence[Coverage | str | float] = option(
+        TENTHS,
+        "Coverages to report the risk at, separated by commas.",
+        flag="--coverage-grid",
+        everyday=True,
+        also=(float, list),
+    )
+    area_coverage: Coverage | str | float | None = option(
+        None, "Coverage to cut areas at; if not given, 0.5, or what all systems reach.", everyday=True, also=(float,)
+    )
+    baseline: str | None = option(
+        None, "The system the others are compared with; the first if not given.", everyday=True
+    )
+    intersection_only: bool = option(
+        default=False, description="Compare systems on the participants they share.", kind=bool, everyday=True
+    )
+    calibration: AnyCalibration | str | Path | None = option(
+        None, "A file written by demur calibrate, or by another script.", kind=Path, everyday=True
+    )
+    primary: str | None = option(None, "The confidence of the verdict, chosen beforehand; the first if not given.")
+    exclude: str | Sequence[str] = option((), "The name of a system to leave out.", metavar="NAME", repeated=True)
+    level: float | None = option(None, "Level of one more interval, such as 0.9.", kind=float)
+    interval: str | None = option(None, "Method of one more interval: recommended, percentile, bca, jackknife, …")
+    created_at: str | None = option(None, "The time to record, such as 2026-01-31T12:00:00Z; now if not given.")
+    groups: Groups = Groups()
+    costs: Costs = Costs()
+    conventions: Conventions = Conventions()
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
+        for name, feature in (("groups", Groups), ("costs", Costs), ("conventions", Conventions)):
+            if not isinstance(getattr(self, name), feature):
+                raise UserError(f"{name} {literal(getattr(self, name))}, expected {feature.__name__}(…)")
+        for name in ("baseline", "primary", "interval"):
+            text_of(name, getattr(self, name))
+        for name in ("lower_is_surer", "exclude"):
+            object.__setattr__(self, name, names_of(name, getattr(self, name)))
+        flag_value_of("intersection_only", self.intersection_only)
+        number_of("level", self.level)
+        checked_time(self.created_at)
         if not isinstance(self.confidence, str):
-            names = tuple(self.confidence)  # one without a comma is the same as a text
+            names = names_of("confidence", self.confidence)  # one without a comma is the same as a text
             one = len(names) == 1 and "," not in names[0]
             object.__setattr__(self, "confidence", names[0] if one else names)
-        object.__setattr__(self, "conventions", _known(self.conventions))
-        object.__setattr__(self, "groups", self.by_group)
-        object.__setattr__(self, "abstention_costs", checked_prices(self.abstention_costs))
-        if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004
-            raise UserError(f"cross-fit {literal(self.cross_fit)}, expected a number of folds, 2 or more")
-        if self.cross_fit != FOLDS and not self.abstention_costs:
-            raise UserError("cross-fit is for costs: give the price of an abstention, or leave it out (--cross-fit)")
-        object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
+        object.__setattr__(self, "coverages", tuple(Coverage.of(target).plain for target in _listed(self.coverages)))
         if duplicates := repeated(self.lower_is_surer):
             raise UserError(f"{shown(duplicates[0])} is given twice: say once that lower is surer")
         if self.area_coverage is not None:
@@ -74,17 +111,7 @@ class Settings:
     @property
     def targets(self) -> tuple[Coverage, ...]:
         """The coverages the risk is reported at."""
-        return tuple(map(Coverage.of, self.grid))
-
-    @property
-    def by_group(self) -> GroupSettings:
-        """The settings of groups."""
-        return self.groups if isinstance(self.groups, GroupSettings) else GroupSettings(self.groups)
-
-    @property
-    def prices(self) -> tuple[str, ...]:
-        """The prices of an abstention, as quantity names spell them."""
-        return tuple(map(str, self.abstention_costs))
+        return tuple(map(Coverage.of, _listed(self.coverages)))
 
     @property
     def request(self) -> Request | None:
@@ -103,10 +130,27 @@ class Settings:
         return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
 
 
-def _known(conventions: Sequence[str]) -> tuple[str, ...]:
-    """Conventions of other tools, each known and named once."""
-    if not conventions:
-        return ()
-    from demur.quantities.conventions.emulations import checked_conventions  # noqa: PLC0415  (seldom used)
+def recorded_settings(results: Results) -> Settings:
+    """The settings of results, from their record."""
+    study = results.selective
+    return Settings(
+        loss=study.loss.name,
+        confidence=study.confidences,
+        lower_is_surer=results.lower_is_surer,
+        coverages=study.coverages,
+        area_coverage=study.area_coverage,
+        baseline=study.baseline,
+        intersection_only=study.intersection_only,
+        exclude=study.excluded or (),
+        level=study.requested.level if study.requested else None,
+        interval=study.requested.interval if study.requested else None,
+        groups=recorded_groups(study.groups),
+        costs=Costs(*(study.abstention_costs or ()), cross_fit=study.cross_fit or FOLDS),
+        conventions=Conventions(*(study.conventions or ())),
+    )
 
-    return checked_conventions(conventions)
+
+def _listed(given: str | float | Coverage | Sequence[Coverage | str | float]) -> list[Coverage | str | float]:
+    if isinstance(given, str):
+        return [part.strip() for part in given.split(",")]
+    return [*given] if isinstance(given, Sequence) else [given]

@@ -25,6 +25,7 @@ from demur.types import Json
 
 if TYPE_CHECKING:
     from demur.results.leaderboard import Leaderboard
+    from demur.results.settings import Settings
 
 _UNDATED = ("created_at", "tool", "execution")
 _PAIR = 2
@@ -81,6 +82,16 @@ class Results(Estimates):
     def execution(self) -> Execution | None:
         """The engine, threads and route that computed the numbers; None if the file does not record it."""
         return self.study.execution
+
+    @property
+    def settings(self) -> Settings:
+        """What was computed, with groups, costs and conventions, as the record tells it; an error for retrieval.
+
+        It can be given to `evaluate` again. A calibration is a file of its own, and is given anew.
+        """
+        from demur.results.settings import recorded_settings  # noqa: PLC0415  (most results need none)
+
+        return recorded_settings(self)
 
     @property
     def nested(self) -> bool:
@@ -242,7 +253,7 @@ def provenance(plan: Plan, created_at: str | None, command: str | None, also_rea
         "created_at": now() if created_at is None else created_at,
         "tool": Tool.installed(command),
         "execution": {"engine": engine_name(), "threads": plan.threads},
-        "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
+        "bootstrap": {"seed": plan.seed, "n_resamples": plan.resamples} if plan.resamples else None,
     }
 
 

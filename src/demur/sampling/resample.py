@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.facts.memory import give_back
+from demur.options import as_option, option, section
 from demur.sampling import engine
 from demur.sampling.draws import checked_seed, weights
 from demur.sampling.numbers import Number
@@ -19,6 +20,9 @@ from demur.sampling.sample import Sample
 from demur.sampling.table import Table
 from demur.sampling.weights import Weights
 from demur.types import Floats
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Columns = dict[str, Floats]
 Progress = Callable[[int, int], None]
@@ -54,36 +58,52 @@ class StdError:
         return np.sqrt(squares * (self.clusters / (self.clusters - 1))) if self.clusters > 1 else np.zeros(len(squares))
 
 
+@section("plan")
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to resample. Only `n_resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
+    """How to resample. Only `resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
 
     With `strata`, one for each cluster in sorted order, clusters are drawn within them. Unless a number of `threads` is
     given, large work is done on all processors and small work on one.
     """
 
-    n_resamples: int
-    seed: int | None
+    resamples: int = option(
+        10_000,
+        "Bootstrap resamples of the clusters: 10000 if not given, 0 for none, at most 1000000.",
+        aliases=("--bootstrap-resamples",),
+        kind=int,
+        everyday=True,
+    )
+    seed: int | None = option(
+        0, "Seed of the resampling: any integer, 0 or more; 0 if not given.", kind=int, everyday=True
+    )
     block: int | None = None
-    threads: int | None = None
+    threads: int | None = option(
+        None, "Threads to resample on; if not given, all processors for large work, one for small.", kind=int
+    )
     progress: Progress | None = None
     strata: tuple[int, ...] | None = None
+    workers: int | str | Executor = option(
+        1,
+        "What reads the parts of a folder: a number of processes, or dask://SCHEDULER:PORT; 1 if not given.",
+        also=(int,),
+    )
 
     def __post_init__(self) -> None:
         threads = 1 if self.threads is None else self.threads
-        for name, value, least in (("n_resamples", self.n_resamples, 0), ("threads", threads, 1)):
+        for name, value, least in (("resamples", self.resamples, 0), ("threads", threads, 1)):
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-                raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
-        if self.n_resamples > _MOST_RESAMPLES:
-            raise UserError(f"n_resamples {literal(self.n_resamples)}, expected at most {_MOST_RESAMPLES}")
+                raise UserError(f"{as_option(name)} {literal(value)}, expected an integer, {least} or more")
+        if self.resamples > _MOST_RESAMPLES:
+            raise UserError(f"{as_option('resamples')} {literal(self.resamples)}, expected at most {_MOST_RESAMPLES}")
         if self.block is not None and (type(self.block) is not int or self.block < 1):
             raise UserError(f"block {literal(self.block)}, expected an integer, 1 or more, or None")
-        if self.n_resamples:
+        if self.resamples:
             object.__setattr__(self, "seed", checked_seed(self.seed))
 
     def settled(self, units: int) -> Plan:
         """The plan with its number of threads settled for this many units."""
-        return replace(self, threads=self.threads or _threads(units * self.n_resamples))
+        return replace(self, threads=self.threads or _threads(units * self.resamples))
 
     def drawn(self, replicates: range, clusters: int) -> Weights:
         """How often each cluster occurs in some of the replicates: draw i of replicate b is by (seed, b, i) alone."""
@@ -130,7 +150,7 @@ def _check_drawn_alike(views: Sequence[Any]) -> None:
 def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     """The answers to every ask over bootstrap samples of the clusters, all views from the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
-    return _in_blocks(asks, lambda replicates: plan.drawn(replicates, clusters), plan.n_resamples, plan)
+    return _in_blocks(asks, lambda replicates: plan.drawn(replicates, clusters), plan.resamples, plan)
 
 
 def replicates_of(asks: Sequence[Ask], plan: Plan, replicates: range) -> list[Columns]:

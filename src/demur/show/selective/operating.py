@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # slow to import, and few pages show a rule
 MOST_POINTS = 60_000
 _FIRST = "0.5"
 _DIGITS = 9
+_ROUNDING = 1e-12  # of shares that were subtracted
 
 
 class Mark(NamedTuple):
@@ -165,10 +166,18 @@ def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
         "words": {"asked": ASKED, "absent": ABSENT, "clause": words.clause, "level": LEVEL, "none": NO_INTERVAL},
         "percent": words.percent,
         "shares": is_share(study.loss.name, study.loss.maximum),
-        "takes_percent": takes_percent(study.loss.name, study.loss.maximum),
+        "takes_percent": takes_percent(study.loss.name, study.loss.maximum) and not _has_losses_above_1(results),
         "start": {"way": start.way, "text": start.text},
         "points": base64.b64encode(gzip.compress(content, mtime=0)).decode(),
     }
+
+
+def _has_losses_above_1(results: Results) -> bool:
+    """Whether the units of some operating point that those before it lack have a mean loss above 1."""
+    curves = [record.curve for record in results.curves.values()]
+    losses = [np.diff(np.asarray(curve.generalized_risk, dtype=float), prepend=0) for curve in curves]
+    units = [np.diff(np.asarray(curve.coverage, dtype=float), prepend=0) for curve in curves]
+    return any((loss > unit + _ROUNDING).any() for loss, unit in zip(losses, units, strict=True))
 
 
 def packed_points(results: Results, record: CurveRecord, most: int) -> dict[str, Any]:
