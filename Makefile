@@ -12,7 +12,7 @@ LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.
 ENDPOINT := build/endpoint
 DISTRIBUTED := build/distributed
 PEERS := build/peers
-ENGINES := demur/inference/engines
+ENGINES := demur/sampling
 KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
 CONVENTIONS := build/conventions
 SANITIZED := build/sanitized
@@ -74,7 +74,7 @@ fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SEC
 sanitize: $(TOOLS)  ## the tests of the kernel, every access to memory and every overflow checked (needs gcc)
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/demur $(SANITIZED) && rm -f $(SANITIZED)/$(ENGINES)/_kernel*.so
 	CC=gcc CFLAGS="-g $(CHECKS)" LDFLAGS="$(CHECKS)" $(BIN)/python hatch_build.py $(SANITIZED)/$(ENGINES)
-	$(CHECKED) -m "" tests/inference/engines
+	$(CHECKED) -m "" tests/sampling
 	$(CHECKED) tests/inference tests/contracts/test_golden.py
 
 test-browser: $(TOOLS)  ## the report in a real chromium

@@ -10,12 +10,13 @@ import numpy as np
 from replicates import JOBS, fourteen_numbers, graded_of, whole_job
 from timing import Ratio, by_turns, installed
 
-from demur import Curve, Graded, Plan, Table, bootstrap
-from demur.inference.draws import drawn_clusters
+from demur import Curve, Graded, Measure, Plan, Table, bootstrap
+from demur.sampling.draws import drawn_clusters
 
 SIZES = {328: 10_000, 10_000: 2_000}  # units that are their own cluster, and replicates
 LOOP, VECTORISED = "≥ 80", "≥ 25"
 BATCH = 100
+AURC = Measure.of("aurc")
 
 
 def aurc_of_clusters(graded: Graded, width: int) -> Callable[..., np.ndarray]:
@@ -51,7 +52,7 @@ def of_participants() -> Iterator[Ratio]:
     for name, (confidence, people, replicates, _) in [*JOBS.items()][:3]:
         graded, few = graded_of(confidence, people), max(40, 25_000 // people)
         aurc, drawn = aurc_of_clusters(graded, 8), drawn_clusters(7, np.arange(20), people)
-        ours = bootstrap(lambda sample: {"": sample.selective_area}, Table.of(graded), plan=Plan(20, seed=7))[""]
+        ours = bootstrap(lambda sample: {"": AURC(sample)}, Table.of(graded), plan=Plan(20, seed=7))[""]
         if not np.allclose(aurc(drawn), ours, rtol=1e-12):
             raise SystemExit("the two ways do not agree: nothing to compare")
         settings = {"batch": BATCH, "n_resamples": few, "method": "percentile", "rng": np.random.default_rng(0)}
@@ -78,7 +79,7 @@ def aurc_of_sorted(loss: np.ndarray, confidence: np.ndarray, axis: int = -1) -> 
 
 def tie_aware_aurc(loss: np.ndarray, confidence: np.ndarray) -> float:
     """One AURC of any data, exactly."""
-    return float(Curve.of(Graded(len(loss), loss, confidence)).selective_area)
+    return AURC(Curve.of(Graded(len(loss), loss, confidence)))
 
 
 def aurc_of_fd_shifts(loss: np.ndarray, confidence: np.ndarray) -> float:
@@ -103,7 +104,7 @@ def of_units() -> Iterator[Ratio]:
         confidence, loss, few = rng.random(size), rng.integers(0, 2, size).astype(float), max(40, 200_000 // size)
         graded, plan = Graded(size, loss, confidence), Plan(replicates, seed=7, threads=1)
         jobs = {
-            "one AURC": partial(bootstrap, lambda sample: {"": sample.selective_area}, Table.of(graded), plan=plan),
+            "one AURC": partial(bootstrap, lambda sample: {"": AURC(sample)}, Table.of(graded), plan=plan),
             "fourteen numbers": fourteen_numbers(graded, replicates),
             "the whole job": whole_job(graded, replicates),
         }

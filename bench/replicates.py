@@ -20,11 +20,11 @@ from timing import Ratio, against, by_turns
 from demur import Graded, Measure, Plan, Table, bootstrap
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.inference.bands import drawn_risks
-from demur.inference.draws import drawn_clusters
 from demur.inference.key import Key
-from demur.inference.resample import Ask, resampled
 from demur.inference.rows import Row
 from demur.inference.views import CurveView
+from demur.sampling.draws import drawn_clusters
+from demur.sampling.resample import Ask, resampled
 
 DISCRETE, CONTINUOUS = "llm_evidence_count", "token_msp"
 JOBS = {  # confidence, people of 8 items each, replicates; how much longer the version before the kernel is to take

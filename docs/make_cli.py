@@ -14,7 +14,7 @@ import typer
 
 from demur.cli.commands import app
 from demur.options import declared, flag_of, sections
-from demur.quantities.coverage import Coverage
+from demur.sampling.coverage import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demur import Curve, Plan, estimate
+from demur import Curve, Measure, Plan, estimate
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ def two_curves() -> str:
 
 def forty_studies() -> str:
     """The interval of the AURC in forty simulated studies of 41 people, and the true value."""
-    truth = float(
-        Curve.of(run_system(make_people(20_000, seed=99), ZERO_SHOT, seed=99).graded("abs", "llm")).selective_area
-    )
+    population = run_system(make_people(20_000, seed=99), ZERO_SHOT, seed=99).graded("abs", "llm")
+    truth = Measure.of("aurc")(Curve.of(population))
     estimates = [
         estimate(
             run_system(make_people(PEOPLE, seed=seed), ZERO_SHOT, seed=seed).graded("abs", "llm"),

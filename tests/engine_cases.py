@@ -10,12 +10,11 @@ import numpy as np
 from demur import Graded
 from demur.inference.bands import drawn_risks
 from demur.inference.key import Key
-from demur.inference.resample import Ask, Plan, left_out, resampled
 from demur.inference.rows import Row
 from demur.inference.views import CurveView, JointView, SharedView
 from demur.quantities import Measure
-from demur.quantities.graded import Clusters
-from demur.quantities.slopes import OnDifference
+from demur.sampling.graded import Clusters
+from demur.sampling.resample import Ask, Plan, left_out, resampled
 
 SWEPT = (
     "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "
@@ -73,7 +72,7 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
         for view in shared
         for name in ("aurc@C_common", "augrc@C_common")
     ]
-    asks = [Ask(row.view, partial(row.columns, needs=frozenset({"errors"})), row.coverages) for row in rows]
+    asks = [Ask(row.view, partial(row.columns, needs=frozenset({"errors"}))) for row in rows]
     asks += [Ask(view, partial(drawn_risks, view.curve)) for view in views]
     apart = JointView((rows[2].view, rows[2 + len(numbers)].view))
     asks.append(Ask(apart, partial(_apart, rows[2], rows[2 + len(numbers)])))
@@ -81,8 +80,8 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
 
 
 def _apart(row, other, samples):
-    influence = OnDifference.of(row.influences(samples[0]), other.influences(samples[1]))
-    return {"squares": samples[0].squares([influence])[0], "influence": np.asarray(influence).T}
+    apart = row.number(samples[0]) - other.number(samples[1])
+    return {"squares": samples[0].weights.squares([apart])[0], "influence": apart.influence.T}
 
 
 def assert_same_bits(found, expected):
@@ -95,12 +94,32 @@ def assert_same_bits(found, expected):
             assert np.array_equal(np.signbit(values[zero]), np.signbit(wanted[name][zero])) or name == "influence", name
 
 
+def assert_same_numbers(found, expected, systems):
+    """Equal to rounding, and undefined in the same replicates."""
+    loss = max(float(np.abs(graded.loss).max(initial=0)) / graded.divisor for graded in systems)
+    for columns, wanted in zip(found, expected, strict=True):
+        assert columns.keys() == wanted.keys()
+        for name, values in columns.items():
+            if name == "influence":  # of clusters that are not drawn it is of no consequence
+                continue
+            other = wanted[name]
+            assert np.array_equal(np.isnan(values), np.isnan(other)), name
+            scale = max(loss, 1e-300) if name != "error" else max(np.nanmax(np.abs(other), initial=0), 1e-3 * loss)
+            assert np.nanmax(np.abs(values - other), initial=0) <= 1e-11 * max(scale, 1e-300), name
+
+
 def compared(seed, engines, *, units=None, names=f"{SWEPT} {RARE}", **options):
-    """All engines on one random pair of systems, in so many `resamples`, `threads` and replicates to a `block`."""
+    """All engines on one random pair of systems, in so many `resamples`, `threads` and replicates to a `block`.
+
+    The kernel gives the numbers of numpy, and the same bits with every instruction set, in any block, on any threads.
+    """
     systems, strata = options.pop("systems", None) or random_systems(seed, units)
     plan = Plan(options.pop("resamples", 50), seed=seed, strata=strata)
     with engine("numpy"):
         expected = everything(systems, plan, names)
+    with engine("c"):
+        by_kernel = everything(systems, plan, names)
+    assert_same_numbers(by_kernel, expected, systems)
     for name in engines:
         with engine(name):
-            assert_same_bits(everything(systems, replace(plan, **options), names), expected)
+            assert_same_bits(everything(systems, replace(plan, **options), names), by_kernel)

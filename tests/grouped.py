@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from demur.inference.key import Group
-from demur.inference.resample import Plan
 from demur.read import TableOptions, read_table
 from demur.results.groups import Groups
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 
 T1 = {
     "cluster": [*"AABBCCDD"],

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from demur.facts.ranking_columns import rankings_of
-from demur.inference.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 
 GOLDEN = Path(__file__).parent / "golden"
 WHEN = "2026-01-31T12:00:00Z"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from demur import Curve, Graded
-from demur.quantities.graded import Clusters
+from demur.sampling.graded import Clusters
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,6 @@ from demur.inference.key import Key as Key
 from demur.inference.key import Minus as Minus
 from demur.inference.reliabilities import Reliability as Reliability
 from demur.inference.reliabilities import reliability as reliability
-from demur.inference.resample import Plan as Plan
-from demur.inference.resample import bootstrap as bootstrap
 from demur.inference.warnings import ResultWarning as ResultWarning
 from demur.quantities import QUANTITIES as QUANTITIES
 from demur.quantities import Measure as Measure
@@ -55,11 +53,8 @@ from demur.quantities import quantity as quantity
 from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
 from demur.quantities.calibration import compute_ece as compute_ece
 from demur.quantities.costs import cost_optimal as cost_optimal
-from demur.quantities.coverage import Coverage as Coverage
 from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
-from demur.quantities.graded import Graded as Graded
-from demur.quantities.table import Table as Table
 from demur.read import TableOptions as TableOptions
 from demur.read import read_items as read_items
 from demur.read import read_points as read_points
@@ -80,6 +75,11 @@ from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval
 from demur.results.settings import Settings as Settings
 from demur.results.table import Results as Results
+from demur.sampling.coverage import Coverage as Coverage
+from demur.sampling.graded import Graded as Graded
+from demur.sampling.resample import Plan as Plan
+from demur.sampling.resample import bootstrap as bootstrap
+from demur.sampling.table import Table as Table
 from demur.selective_prediction import BootstrapDeltaResult as BootstrapDeltaResult
 from demur.selective_prediction import BootstrapResult as BootstrapResult
 from demur.selective_prediction import ItemPrediction as ItemPrediction

@@ -21,17 +21,17 @@ from demur.facts.frames import Record, Tabular
 from demur.facts.ids import checked_ids, sorted_ids
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.inference.draws import drawn_clusters
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import interval
-from demur.inference.resample import Plan, bootstrap
 from demur.quantities import QUANTITIES, Measure, Quantity
 from demur.quantities.conventions.emulations import EMULATIONS, Answers
-from demur.quantities.coverage import Coverage
 from demur.quantities.curve import POINT_COLUMNS, Curve
-from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import loss as loss_named
-from demur.quantities.table import Table
+from demur.sampling.coverage import Coverage
+from demur.sampling.draws import drawn_clusters
+from demur.sampling.graded import Clusters, Graded
+from demur.sampling.resample import Plan, bootstrap
+from demur.sampling.table import Table
 from demur.types import Floats
 
 

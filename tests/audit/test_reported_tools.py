@@ -12,8 +12,8 @@ from conventions import FD_SHIFTS_ABSTENTIONS, LM_POLYGRAPH, SORTED, TABLES, TOR
 from demur import Conventions, Key, evaluate, read_run
 from demur.extensions.audit.reported.names import ReportedQuantity
 from demur.extensions.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
-from demur.inference.resample import Plan
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 from reference.conventions import ALSO_REPORTED, TOOLS, number, with_abstentions
 from reference.selective import Unit
 from runs import written

@@ -101,7 +101,7 @@ def test_a_limit_on_the_size_of_files_leaves_the_old_file(folder):
 
 HELD = """
 import os, pathlib, sys
-import demur.inference.resample
+import demur.sampling.resample
 from demur.cli import main
 
 def held(plain, number):
@@ -180,7 +180,7 @@ def test_control_c_while_writing_leaves_the_old_files(folder, place):
 
 @pytest.mark.slow
 def test_control_c_while_resampling_writes_nothing_and_shows_no_traceback(folder):
-    code, told = interrupted(folder, "demur.inference.resample._sample", *BOTH)
+    code, told = interrupted(folder, "demur.sampling.resample._sample", *BOTH)
     assert (code, told, found(folder)) == (130, b"", {})
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import demur as package
 from commands import demur
-from demur.inference.engines import VARIABLE
-from demur.inference.engines.kernel import KERNELS, origin
+from demur.sampling.engine import VARIABLE
+from demur.sampling.kernel import KERNELS, origin
 
 
 @pytest.mark.parametrize("flags", [("--version", "-v"), ("-v", "--version")])
@@ -30,8 +30,8 @@ def test_the_version_in_full(tmp_path, monkeypatch, flags, engine):
 
 def test_without_a_kernel_it_says_why(tmp_path, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr("demur.inference.engines.kernel.KERNELS", {})
-    monkeypatch.setattr("demur.inference.engines.kernel.MISSING", "nobody built it")
+    monkeypatch.setattr("demur.sampling.kernel.KERNELS", {})
+    monkeypatch.setattr("demur.sampling.kernel.MISSING", "nobody built it")
     told = demur(tmp_path, "--version", "-v")
     assert told.stdout.splitlines()[1:3] == ["engine  numpy", "kernel  none: nobody built it"]
 

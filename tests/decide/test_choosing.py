@@ -17,8 +17,8 @@ from demur import UserError, Watch, apply, certify, choose, evaluate, grade, gra
 from demur.confidences.variants import VARIANTS
 from demur.extensions.decide.targets import DecisionTarget
 from demur.facts.items import Items
-from demur.inference.draws import folds
 from demur.quantities.curve import Curve
+from demur.sampling.draws import folds
 from demur.show.selective.operating import operating_data
 
 T1 = {

@@ -12,12 +12,12 @@ from artifacts import golden_with_bands
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
-from demur.inference.draws import weights
-from demur.inference.resample import Ask, resampled
 from demur.inference.student import normal_quantile, t_quantile
 from demur.inference.views import CurveView
-from demur.quantities.replicates import Replicates
 from demur.results.load import results_of
+from demur.sampling.draws import weights
+from demur.sampling.resample import Ask, resampled
+from demur.sampling.sample import Sample
 from tables import Units
 
 RISKS = ("selective_risk", "generalized_risk")
@@ -114,7 +114,7 @@ def test_two_people_by_paper_and_pencil():
     units = Units(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]), np.array([2.0, 1, 2, 1]), np.arange(4) < 3, 2, 1)
     every = np.array([[1.0, 1], [2, 0], [0, 2]])
     graded = units.graded()
-    drawn = drawn_risks(Curve.of(graded), Replicates.of(Table.of(graded), every))
+    drawn = drawn_risks(Curve.of(graded), Sample.drawn(Table.of(graded), every))
     assert Curve.of(graded).coverage.tolist() == [2 / 4, 3 / 4]
     assert drawn["selective"][0].tolist() == [0, 1 / 3]
     assert drawn["selective"][1].tolist() == [0, 1 / 2]

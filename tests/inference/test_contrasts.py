@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from awkward import NAMES
 from demur import Curve, Graded, Key, Measure, Minus, Plan, UserError, compare, estimate, grade, grade_units, read_run
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.inference.draws import weights
 from demur.inference.views import discordant
-from demur.quantities.coverage import Coverage
-from demur.quantities.graded import Clusters
+from demur.quantities.operating import augrc_at, aurc_at
+from demur.sampling.coverage import Coverage
+from demur.sampling.draws import weights
+from demur.sampling.graded import Clusters
 from runs import experiment, participant, run, written
 
 PLAN = Plan(300, seed=4)
@@ -78,8 +79,8 @@ def test_all_are_drawn_alike_and_c_common_is_found_in_every_replicate(systems):
         curves = {name: _replicate(each, drawn[replicate]) for name, each in graded.items()}
         common = Coverage.of(min(curve.coverage_reached for curve in curves.values()))
         for quantity, value in (
-            ("aurc@C_common", lambda curve, common=common: float(curve.selective_area_upto(common))),
-            ("augrc@C_common", lambda curve, common=common: float(curve.generalized_area_upto(common))),
+            ("aurc@C_common", lambda curve, common=common: aurc_at(curve, common)),
+            ("augrc@C_common", lambda curve, common=common: augrc_at(curve, common)),
             ("aurc", Measure.of("aurc")),
         ):
             for name, curve in curves.items():

@@ -9,7 +9,7 @@ from demur import Curve, Estimate, Graded, Key, Measure, Plan, UserError, estima
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.intervals import METHODS
 from demur.inference.warnings import about_comparisons, about_estimate
-from demur.quantities.graded import Clusters
+from demur.sampling.graded import Clusters
 from tables import Units
 
 PLAN = Plan(400, seed=2)

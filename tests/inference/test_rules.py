@@ -61,7 +61,12 @@ def test_a_quantity_whose_rule_needs_an_influence_function_has_one(name):
     for number in (1, 50):
         for rule in entry.intervals:
             method = RULES[rule](Counted("", number, low=0.0), 0.5).method
-            if method and "influence" in METHODS[method].needs and entry.of not in ("ranking", "selection", "held_out"):
+            if not method or "influence" not in METHODS[method].needs:
+                continue
+            if entry.of in ("curve", "costs"):
+                name = entry.name if entry.parameter is None else f"{entry.stem}@{entry.parameter.example}"
+                assert Measure.of(name)(CurveView.of(units([0, 1])).exact()).slope is not None, rule
+            elif entry.of not in ("ranking", "selection", "held_out"):
                 assert entry.influence is not None, rule
 
 

@@ -13,9 +13,9 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from demur import Plan, UserError, read_table, reliability
 from demur.confidences.calibrators import compute_binary_nll, compute_ece
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.inference.draws import weights
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import Forecasts
+from demur.sampling.draws import weights
 
 NAMES = [entry.name for entry in quantities("forecasts", "calibration")]
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from cases import units_lists
 from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, measure
 from demur.errors import UserError
-from demur.inference.draws import weights
 from demur.quantities import quantities
 from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_text
-from demur.quantities.graded import Clusters
-from demur.quantities.replicates import Replicates
+from demur.sampling.draws import weights
+from demur.sampling.graded import Clusters
+from demur.sampling.sample import Sample
 from reference import number
 from reference.selective import PlainCurve, Unit
 from seeds import seeds
@@ -197,10 +197,10 @@ def test_every_cost_of_a_replicate_is_that_of_its_units(seed):
     table = Table.of(replace(units.graded(), largest_loss=largest))
     for one in COSTS:
         of_data = one.quantity.name == "cost_at_threshold@A"  # the threshold is that of the data, not of the draw
-        values = one(Replicates.of(table, drawn if not of_data else np.ones((1, units.clusters))))
+        values = one(Sample.drawn(table, drawn if not of_data else np.ones((1, units.clusters))))
         curves = map(units.curve_of, drawn) if not of_data else [units.curve_of(np.ones(units.clusters))]
         expected = [one(replace(curve, largest_loss=largest)) for curve in curves]
-        assert values == pytest.approx(expected, rel=1e-11, abs=1e-12), one
+        assert values.value == pytest.approx(expected, rel=1e-11, abs=1e-12), one
 
 
 @pytest.mark.parametrize("price", ["0", "0.1", "0.5", "1"])
@@ -210,13 +210,13 @@ def test_a_fixed_threshold_is_that_of_the_data_in_every_draw_and_its_influences_
     table = Table.of(Graded(40, loss, confidence, clusters=Clusters.of(owner.tolist(), loss >= 0), largest_loss=1))
     name, rows = f"cost_at_threshold@{price}", [*zip(loss.tolist(), confidence.tolist())]
     measure, drawn = Measure.of(name), weights(1, np.arange(5), 8)
-    for value, weight in zip(measure(Replicates.of(table, drawn)), drawn):
+    for value, weight in zip(measure(Sample.drawn(table, drawn)).value, drawn):
         sample = [row for row, who in zip(rows, owner) for _ in range(int(weight[who]))]
         assert value == pytest.approx(float(number(name, sample, of=rows)), rel=1e-12)
-    influence = measure.influence(Replicates.of(table, np.ones((1, 8))))[:, 0]
+    influence = measure(Sample.data(table)).influence[:, 0]
     for cluster, found in enumerate(influence):
         step = np.eye(8)[[cluster]] * 1e-4
-        up, down = (measure(Replicates.of(table, 1 + sign * step))[0] for sign in (1, -1))
+        up, down = (measure(Sample.drawn(table, 1 + sign * step)).value[0] for sign in (1, -1))
         assert found == pytest.approx((up - down) / 2e-4, abs=1e-7)
     assert influence.sum() == pytest.approx(0, abs=1e-12)
 

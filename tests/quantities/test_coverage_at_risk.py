@@ -50,9 +50,11 @@ def test_the_coverage_at_a_risk_grows_with_the_risk_up_to_cmax_and_keeps_it(unit
     low, high = sorted((one, other))
     assert coverage_at_risk(curve, low) <= coverage_at_risk(curve, high) <= cmax(curve)
     assert coverage_at_risk(curve, Fraction(10)) == cmax(curve)
-    reached = curve.coverage_at_risk(low)
+    index = curve.last_within(low, "selective")
+    reached = 0 if index is None else Fraction(int(curve.points.count[index]), curve.units)
+    assert coverage_at_risk(curve, low) == float(reached)
     beyond = curve.points.count > reached * curve.units
-    assert all(curve.points.risk(i) / curve.divisor > low for i in np.flatnonzero(beyond))
+    assert all(curve.exact_risk(i, "selective") > low for i in np.flatnonzero(beyond))
     if reached:
         assert risk_at(curve, Coverage.of(reached)) <= float(low)
 

@@ -21,6 +21,7 @@ from conventions import (
 from demur import Measure, UserError
 from demur.quantities.conventions.emulations import EMULATIONS, Answers, checked_conventions, closed_form
 from demur.quantities.curve import Curve
+from demur.quantities.excess import aurc_optimal
 from reference.conventions import TOOLS, number
 from reference.registry import parsed
 from reference.selective import PlainCurve, Unit
@@ -189,4 +190,4 @@ def test_fd_shifts_is_ours_over_cmax_times_1000_exactly(rows):
 
 def test_the_closed_form_is_the_limit_of_the_oracle_order():
     curve = Curve.of(graded([(int(rank >= 6000), -rank) for rank in range(10_000)]))
-    assert closed_form(0.4) == pytest.approx(float(curve.optimal_selective_area), abs=1e-4)
+    assert closed_form(0.4) == pytest.approx(aurc_optimal(curve), abs=1e-4)

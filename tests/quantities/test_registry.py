@@ -10,6 +10,7 @@ import demur
 from demur import QUANTITIES, Measure, UserError
 from demur.inference.rules import RULES
 from demur.quantities import default_measures, quantities, quantity, registry
+from demur.quantities.priced import HeldOut
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
 FAMILIES = ("curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision")
@@ -230,14 +231,14 @@ def test_a_new_quantity_is_one_registration(monkeypatch):
     monkeypatch.setattr(registry, "QUANTITIES", dict(QUANTITIES))
 
     @quantity("operating_points", of="curve", better="neither")
-    def operating_points(curve):
-        return float(len(curve))
+    def operating_points(s):
+        return s.constant(len(s.table.plateaus))
 
     assert demur.measure([2, 1, 1], loss=[0, 1, 0], metrics=["operating_points"])["operating_points"] == 2
     assert "operating_points" in map(str, default_measures())
 
 
 def test_a_fraction_is_rounded_once():
-    rounded = registry.QUANTITIES["cmax"].function(type("Curve", (), {"coverage_reached": Fraction(1, 3)})())
+    rounded = registry.QUANTITIES["cost_crossfit@A"].function(HeldOut(Fraction(0), 0, 3), Fraction(1, 3))
     assert rounded == 1 / 3
     assert isinstance(rounded, float)

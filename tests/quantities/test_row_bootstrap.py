@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur import ItemPrediction, UserError, bootstrap_by_participant, paired_bootstrap_delta_by_participant
-from demur.inference.draws import drawn_clusters
+from demur.sampling.draws import drawn_clusters
 
 RUN = {"n_resamples": 60, "seed": 3}
 

@@ -21,7 +21,6 @@ from demur.extensions.audit.retrieval_figures.rows import ranking_row
 from demur.extensions.lab.runs import simulated_run
 from demur.facts.ranking_columns import rankings_from
 from demur.facts.rankings import Query
-from demur.inference.draws import drawn_clusters
 from demur.quantities.detection import by_convention, checked_rate
 from demur.quantities.detection import threshold_at_fpr as core_threshold
 from demur.quantities.evidence import Selection
@@ -29,6 +28,7 @@ from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import per_query
 from demur.quantities.registry import quantities
 from demur.quantities.selection import Bounds, Policy, shown_hits
+from demur.sampling.draws import drawn_clusters
 from reference import LOOPS, number, parsed
 from reference.confidence import confidence as plain_confidence
 from reference.draws import drawn

@@ -25,6 +25,7 @@ from demur.quantities.matched import matched_risk
 from demur.quantities.operating import coverage_at_risk
 from demur.results.beside import Beside, Others
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
+from demur.sampling.weights import Weights
 from raters import LOSS, RATED, SURE, evaluated, everybody, rater, system
 from reference import number
 
@@ -96,8 +97,8 @@ def test_all_256_resamples_of_the_example(results):
     others = evaluated_others()
     drawn = np.array([[resample.count(who) for who in "ABCD"] for resample in product("ABCD", repeat=4)], float)
     contrast = next(each for each in others.contrasts if each.key == gap.key)
-    values = contrast.row.number(contrast.row.view.drawn(drawn))
-    values = values - contrast.subtracted.number(contrast.subtracted.view.drawn(drawn))
+    sides = contrast.row, contrast.subtracted
+    values = np.subtract(*(side.number(side.view.drawn(Weights.of(drawn))).value for side in sides))
     wanted = [float(value) if isinstance(value, F) else math.nan for value in expected]
     assert values == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 

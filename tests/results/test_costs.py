@@ -8,7 +8,7 @@ import pytest
 
 from demur import Costs, Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
 from demur.extensions.audit.own import audited_runs
-from demur.inference.draws import folds
+from demur.sampling.draws import folds
 from demur.show.console import evaluation_text
 from demur.show.cost_rows import HEADINGS, cost_row
 from demur.show.html import report_html

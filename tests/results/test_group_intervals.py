@@ -13,7 +13,6 @@ import pytest
 from demur import UserError
 from demur.confidences.grading import grade
 from demur.facts.groups import REST
-from demur.inference.draws import drawn_within
 from demur.inference.key import Group, Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.student import t_quantile
@@ -21,6 +20,7 @@ from demur.inference.views import CurveView, GroupView
 from demur.quantities import Measure
 from demur.read import TableOptions, read_table
 from demur.results.groups import Groups
+from demur.sampling.draws import drawn_within
 from grouped import T1, evaluated, random_table
 from reference.draws import drawn
 
@@ -165,8 +165,8 @@ def test_areas_at_the_coverage_all_groups_reach_and_their_influence(seed: int, n
 
     for own in range(3):
         view, measure = GroupView(views, own), Measure.of(name)
-        assert measure(view.exact()) == pytest.approx(number(own, [1.0] * 6), rel=1e-12)
-        for place, moved in enumerate(np.asarray(measure.influence(view.sample))[:, 0]):
+        assert float(measure(view.exact()).value[0]) == pytest.approx(number(own, [1.0] * 6), rel=1e-12)
+        for place, moved in enumerate(measure(view.sample).influence[:, 0]):
             ends = [number(own, [1.0 + sign * 1e-6 * (place == c) for c in range(6)]) for sign in (-1, 1)]
             assert moved == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-7)
 

@@ -9,6 +9,9 @@ import pytest
 from demur import QUANTITIES, Key, Minus, Plan, compare, estimate, grade, measure, read_run
 from demur.facts.alignment import aligned
 from demur.quantities import quantity, registry
+from demur.quantities.areas import cmax
+from demur.quantities.excess import aurc_random
+from demur.quantities.operating import aurc_at, risk_at
 from demur.quantities.registry import COVERAGE, CUT
 from demur.results import json_table, json_v1
 from demur.results.load import results_of
@@ -24,19 +27,19 @@ def own(monkeypatch):
     monkeypatch.setattr(registry, "QUANTITIES", dict(QUANTITIES))
 
     @quantity("answered_right", of="curve", better="higher", title="answered right")
-    def answered_right(curve):
+    def answered_right(s):
         """Share of all units that are answered and right, if losses are 0 or 1."""
-        return curve.coverage_reached - curve.generalized_risk_reached
+        return cmax(s) - aurc_random(s)
 
     @quantity("half_aurc@C", of="curve", key="half_aurc_at_c", parameter=CUT, defaults=("0.5",), title="half AURC")
-    def half_aurc_at(curve, coverage):
+    def half_aurc_at(s, coverage):
         """Half the area up to a coverage."""
-        return curve.selective_area_upto(coverage) / 2
+        return aurc_at(s, coverage) / 2
 
     @quantity("double_risk@C", of="curve", parameter=COVERAGE, key="double_risk", undefined="not reached")
-    def double_risk_at(curve, coverage):
+    def double_risk_at(s, coverage):
         """Twice the risk at a coverage."""
-        return 2 * curve.risk_at(coverage)
+        return 2 * risk_at(s, coverage)
 
 
 def graded(mode):

@@ -7,11 +7,11 @@ import pytest
 from demur import load, risk_coverage
 from demur.errors import UserError
 from demur.inference.key import Group, Key
-from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES, reference_of
 from demur.results.retrieval import RetrievalSettings
+from demur.sampling.resample import Plan
 from demur.show.html import report_html
 from pages import Page
 from retrievals import compared, evaluated, made

@@ -14,10 +14,10 @@ from demur.drawing.labels import shortened
 from demur.extensions.audit.listing import findings_text
 from demur.extensions.audit.own import audited_runs
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.inference.resample import Plan
 from demur.results.load import load, results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
+from demur.sampling.resample import Plan
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
 from demur.show.html import report_html

@@ -17,11 +17,11 @@ from commands import demur
 from demur import PHQ8
 from demur.drawing.looks import LOOKS
 from demur.inference.key import Key
-from demur.inference.resample import Plan
 from demur.results.load import results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
 from demur.show.html import report_html

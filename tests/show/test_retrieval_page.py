@@ -11,9 +11,9 @@ from demur import load
 from demur.extensions.lab.queries import simulated_queries
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
-from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 from demur.show.html import report_html
 from demur.show.retrieval.console import retrieval_text
 from demur.show.retrieval.headings import cell

@@ -141,7 +141,7 @@ def test_a_population_in_chunks_is_that_of_the_chunks_together():
     for graded in (one, other):
         cells.add(graded, 0.0)
     for number in ("aurc", "augrc", "eaurc", "eaugrc", "cmax", "risk@0.5"):
-        assert Measure.of(number)(cells.curve())[0] == pytest.approx(float(Measure.of(number)(Curve.of(both))))
+        assert Measure.of(number)(cells.curve()).value[0] == pytest.approx(float(Measure.of(number)(Curve.of(both))))
 
 
 def test_the_true_numbers_of_fair_coins_are_known():

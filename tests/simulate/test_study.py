@@ -15,13 +15,13 @@ from demur.inference.bands import BandColumns, BandEnds
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus, Pattern
-from demur.inference.resample import Plan
 from demur.inference.rows import contrasts_with
 from demur.inference.uncertainty import SIDE_ONLY, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.curves import curve_rows
+from demur.sampling.resample import Plan
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)
 

@@ -10,7 +10,7 @@ from demur.inference.rows import Contrast, Row
 from demur.inference.uncertainty import estimated
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
-from demur.quantities.graded import Clusters
+from demur.sampling.graded import Clusters
 
 RISK, SIZE = Measure.of("matched_risk@C_point"), 6
 

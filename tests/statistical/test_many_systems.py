@@ -10,8 +10,8 @@ from demur.inference.student import t_tails
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.quantities import Measure
-from demur.quantities.graded import Clusters
 from demur.results.curves import curve_rows
+from demur.sampling.graded import Clusters
 
 AREA = Measure.of("augrc@C_common")
 UNITS = 4

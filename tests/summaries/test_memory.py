@@ -7,9 +7,10 @@ import pytest
 
 import demur
 from demur.read import read_table
+from demur.sampling.kernel import KERNELS
 from demur.summaries.summary import Summary, SummaryOptions
 
-pytest.importorskip("demur.inference.engines._kernel", reason="there is no kernel here")
+pytestmark = pytest.mark.skipif(not KERNELS, reason="there is no kernel here")
 ROWS, CLUSTERS = 300_000, 30_000
 MOST = 160  # bytes per entry, of which 127 were measured
 

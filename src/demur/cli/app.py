@@ -41,7 +41,7 @@ def _print_version(context: typer.Context, wanted: bool) -> None:  # noqa: FBT00
     if wanted:
         lines = [f"demur {__version__}"]
         if context.params["verbose"]:
-            from demur.inference.engines import about
+            from demur.sampling.engine import about
 
             lines += [f"{name:<8}{description}" for name, description in about().items()]
         typer.echo("\n".join(lines))
@@ -142,7 +142,7 @@ def fitted(path: AnyCalibration | str | Path | None) -> AnyCalibration | None:
 
 def check_flags(*, as_json: bool, quiet: bool) -> None:
     """Check the engine and the flags before a large file is read."""
-    from demur.inference.engines import engine_name
+    from demur.sampling.engine import engine_name
 
     engine_name()
     if as_json and quiet:

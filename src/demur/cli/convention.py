@@ -90,7 +90,7 @@ def convert(
     Example: demur convention convert 47/240 --from torch-uncertainty --answered 5 --first-risk 0 --cmax 1
     """
     from demur.quantities.conventions import bridges
-    from demur.quantities.coverage import risk_of
+    from demur.sampling.coverage import risk_of
 
     (origin, scale), (destination, other_scale) = (_named(text) for text in (source, target))
     texts, numbers = {"value": value, "cmax": cmax, "first_risk": first_risk, "risk": risk}, dict[str, Fraction]()

@@ -24,9 +24,9 @@ from demur.facts.labels import Spelling
 from demur.facts.losses import Losses
 from demur.quantities import Measure, Scores
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import LOSSES, LossFunction, loss_of, needs_number, unnamed_loss
 from demur.quantities.losses import loss as loss_named
+from demur.sampling.graded import Clusters, Graded
 from demur.types import Flags
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from demur.errors import check_kind
 from demur.evaluation.answering import evaluate_data
 from demur.evaluation.reading import ReadingOptions
 from demur.evaluation.request import Feature, Request
-from demur.inference.resample import Plan
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration

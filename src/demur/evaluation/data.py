@@ -9,10 +9,10 @@ from typing import Any
 from demur.errors import UserError, literal, shown
 from demur.facts.frames import is_frame
 from demur.facts.items import Items
-from demur.quantities.graded import Graded
 from demur.read.files import named_input
 from demur.read.foreign import foreign_tool
 from demur.read.tables import format_of
+from demur.sampling.graded import Graded
 from demur.summaries.mark import is_summary
 
 

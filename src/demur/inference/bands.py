@@ -9,7 +9,7 @@ from demur.inference.evidence import Evidence
 from demur.inference.intervals import MOST_DROPPED, expansion, interval, quantiles
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
-from demur.quantities.replicates import Replicates
+from demur.sampling.sample import Sample
 from demur.types import Flags, Floats, Indices, Json
 
 LEVEL = 0.95
@@ -56,7 +56,7 @@ def points_kept(points: int) -> Indices:
     return np.arange(number) * (points - 1) // max(number - 1, 1)
 
 
-def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
+def drawn_risks(curve: Curve, sample: Sample) -> dict[str, Floats]:
     """Both risks of every replicate (a row) at the coverages of the curve (a column each); nan where not reached.
 
     The risk at a coverage is that of the first operating point that reaches it, in a replicate as in the sample itself.
@@ -65,8 +65,10 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
         return {}
     count, divisor = curve.points.count[points_kept(len(curve))][:, None], sample.table.divisor
     # k of n is reached by ⌈k·m/n⌉ of m, exactly
-    needed = sample.per_size(lambda units: -(-count * units // curve.units))
-    selective, generalized = sample.sweep.risks(needed, divisor, sample.units * divisor)
+    index = sample.curve.reach(sample.per_size(lambda units: -(-count * units // curve.units)))
+    accepted, loss = sample.curve.points(index)
+    loss = np.where(index <= len(sample.table.plateaus), loss, np.nan)
+    selective, generalized = loss / (np.maximum(accepted, 1) * divisor), loss / (sample.units.value * divisor)
     return {"selective": selective.T, "generalized": generalized.T}
 
 

@@ -5,33 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from demur.inference.intervals import Interval
 from demur.inference.rules import Counted
 from demur.inference.student import normal_quantile, t_quantile, t_tails
-from demur.inference.views import CurveView, Cut, JointView
+from demur.inference.views import CurveView, JointView
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
-from demur.quantities.influence import on_coverage
-from demur.quantities.slopes import Influence, OnSum, Term
+from demur.sampling.coverage import Coverage
+from demur.sampling.sample import Cut, Sample
 
 _LEVEL = 0.95
-
-
-@dataclass(frozen=True, eq=False)
-class AtPoint(Cut):
-    """A sample, and the coverage it is measured at."""
-
-    @cached_property
-    def moves(self) -> Influence:
-        """Influences on the coverage: those on the other member's Cmax, or 0 for a fixed coverage."""
-        if not self.members:
-            return OnSum(self.own.units, [Term(self.own.table.cluster_units, np.zeros(len(self.own.units)))])
-        return on_coverage(self.members[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +34,10 @@ class PointView(JointView):
         """The coverage at which the system is measured."""
         return self.fixed or Coverage.of(self.members[1].curve.coverage_reached)
 
-    def exact(self) -> Cut:
-        """The curve and the coverage."""
-        return AtPoint(self.own.curve, self.coverage)
-
-    def joined(self, samples: Sequence[Any]) -> Cut:
-        """The replicates of the system, and the coverage in each of them."""
-        return AtPoint(samples[0], self.fixed or samples[1].answered, samples[1:])
+    def joined(self, samples: Sequence[Sample]) -> Cut:
+        """The replicates of the system, and the coverage in each of them as a number of units."""
+        own = samples[0]
+        return Cut(own, own.position(self.fixed) if self.fixed else own.units * samples[1].answered / samples[1].units)
 
     def counted(self, measure: Measure) -> Counted:
         """How many clusters hold a loss up to the coverage, and what the number can be."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from demur.quantities.slopes import Influence
-from demur.quantities.table import cluster_sums
 from demur.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One number: its value, its replicates, and the influence of each cluster if it has an influence function.
+    """One number: its value, its replicates, and the influence of each cluster if the number has a derivative.
 
     `values` may hold nan for replicates in which the number was not reached: `reached` are the others, `drop_rate` is
     the share of those left out. Where every replicate must be 0 because nothing is ever wrong, no interval is
@@ -64,13 +61,9 @@ class Evidence:
     @cached_property
     def _squares_and_fourths(self) -> tuple[float, float]:
         """Σ u² and Σ u⁴."""
-        assert self.influence is not None  # noqa: S101  (both callers have checked it)
-        powers = np.empty((len(self.influence), 2))
-        powers[:, 0] = self.influence**2
-        # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
-        powers[:, 1] = powers[:, 0] ** 2
-        squares, fourths = cluster_sums(powers).tolist()
-        return squares, fourths
+        assert self.influence is not None  # noqa: S101
+        squares = self.influence**2
+        return float(squares.sum()), float((squares * squares).sum())
 
     @cached_property
     def bootstrap_std_error(self) -> float:
@@ -83,17 +76,3 @@ class Evidence:
         away = self.reached - np.add.reduce(self.reached) / number  # as np.std does, in half the time
         away *= away
         return math.sqrt(np.add.reduce(away) / (number - 1))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Errors:
-    """Standard errors in each replicate, whose sums of squares are still to be made: together for a whole block."""
-
-    sample: Any
-    influence: Influence
-    clusters: int
-
-
-def errors_of_squares(squares: Floats, clusters: int) -> Floats:
-    """√(P/(P−1) · Σ u²) from the sums of squared influences; P is how many clusters hold any of a number's units."""
-    return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))

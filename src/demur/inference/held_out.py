@@ -9,24 +9,24 @@ from functools import cached_property
 
 import numpy as np
 
-from demur.inference.draws import folds
 from demur.inference.sums import exactly_addable
 from demur.inference.views import CurveView
-from demur.quantities.costs import cheapest_plateau
-from demur.quantities.priced import HeldOut, accepted_by_cluster
+from demur.quantities.costs import cheapest_point
+from demur.quantities.priced import HeldOut
+from demur.sampling.draws import folds
+from demur.sampling.weights import Weights
 from demur.types import Floats, Integers
 
 FOLDS = 10
 
 
 def cheapest_without(view: CurveView, price: Fraction, fold: Integers) -> Integers:
-    """For each cluster the plateau up to which answers are accepted at the lowest cost in the other folds, or -1."""
+    """For each cluster the number of points up to which accepting costs least in the other folds, 0 for none."""
     table, number = view.table, int(fold.max()) + 1
     others = (fold[:, None] != np.arange(number)).astype(np.float64)
-    count, loss_sum = table.plateaus.cumulative(others, whole=table.whole)
-    largest = float(table.largest_loss or np.nan)
-    plateaus = [cheapest_plateau(count[:, index], loss_sum[:, index], price, largest) for index in range(number)]
-    return np.array(plateaus)[fold]
+    sums = (each[1:].T for each in table.plateaus.running_sums(others, whole=table.whole))
+    points = [cheapest_point(count, loss, price, table.largest) for count, loss in zip(*sums, strict=True)]
+    return np.array(points)[fold]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class HeldOutView:
         """Assign clusters to folds, and judge each fold by the cheapest threshold of the others."""
         clusters = len(view.ids)
         fold = folds(seed, clusters, min(number, clusters))
-        accepted, lost = accepted_by_cluster(view.table, cheapest_without(view, price, fold))
-        return cls(view.ids, lost, accepted, view.table.cluster_units, float(view.table.largest_loss or np.nan))
+        accepted, lost = view.table.plateaus.upto(cheapest_without(view, price, fold))
+        return cls(view.ids, lost, accepted, view.table.cluster_units, view.table.largest)
 
     @property
     def cells(self) -> int:
@@ -58,9 +58,9 @@ class HeldOutView:
         lost, accepted, units = (sum(map(Fraction, part.tolist()), Fraction(0)) for part in parts)
         return HeldOut(lost, accepted, units, Fraction(self.largest))
 
-    def drawn(self, weights: Floats) -> HeldOut:
+    def drawn(self, weights: Weights) -> HeldOut:
         """The sums of every draw."""
-        lost, accepted, units = (weights @ self._sums).T
+        lost, accepted, units = (weights.rows @ self._sums).T
         return HeldOut(lost, accepted, units, self.largest, weights)
 
     @cached_property

@@ -12,7 +12,7 @@ from demur.inference.intervals import LARGEST_EXPONENT, NOTHING, rare
 from demur.inference.student import t_quantiles
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
-from demur.quantities.table import Entries, cluster_sums
+from demur.sampling.steps import Steps
 from demur.types import Floats
 
 LEVEL = 0.95
@@ -72,19 +72,19 @@ def _spread(view: CurveView) -> _Spread:
             accepted = held[0]
             clusters[points] += (accepted > 0).sum(axis=0)
             largest[points] = np.maximum(largest[points], accepted.max(axis=0))
-            fourths[points] += cluster_sums(squared * squared)
-            squares[points] += cluster_sums(squared)
+            fourths[points] += (squared * squared).sum(axis=0)
+            squares[points] += squared.sum(axis=0)
     return _Spread(clusters, largest, squares, fourths)
 
 
-def _held_at(entries: Entries, points: slice, divisor: int, before: Floats) -> Floats:
+def _held_at(entries: Steps, points: slice, divisor: int, before: Floats) -> Floats:
     """Answers and losses of each cluster (rows) up to each point (columns), given those `before` the first point."""
     held = np.zeros((2, entries.clusters, points.stop - points.start))
     step, cluster, count, loss = entries.between(points.start, points.stop)
-    cells = cluster, step - points.start
+    cells = cluster, step - 1 - points.start
     held[0][cells], held[1][cells] = count, loss / divisor
     held[:, :, 0] += before
-    return np.cumsum(held, axis=2)
+    return np.cumsum(held, axis=2, out=held)
 
 
 def _influences_at(held: Floats, risk: Floats, count: NDArray[Any]) -> Floats:

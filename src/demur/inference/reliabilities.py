@@ -17,11 +17,9 @@ from demur.confidences.variants import check_probabilities
 from demur.errors import UserError, registered
 from demur.facts.frames import Tabular
 from demur.facts.items import Items
-from demur.inference.draws import signs
 from demur.inference.estimates import Estimates
 from demur.inference.intervals import quantiles
 from demur.inference.key import Key, Pattern
-from demur.inference.resample import Plan
 from demur.inference.rows import Row
 from demur.inference.rules import Counted
 from demur.inference.sums import exactly_addable
@@ -29,9 +27,12 @@ from demur.inference.uncertainty import estimated
 from demur.inference.warnings import ResultWarning, about_calibration, about_sample
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares
-from demur.quantities.graded import Graded
-from demur.quantities.replicates import Replicates
-from demur.quantities.table import Table
+from demur.sampling.draws import signs
+from demur.sampling.graded import Graded
+from demur.sampling.resample import Plan
+from demur.sampling.sample import Sample
+from demur.sampling.table import Table
+from demur.sampling.weights import Weights
 from demur.types import Floats
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class _OutcomeView:
     def exact(self) -> Forecasts:
         return self.forecasts
 
-    def drawn(self, weights: Floats) -> Forecasts:
-        return Forecasts.drawn(Replicates.of(self.table, weights), self.forecasts.n_bins)
+    def drawn(self, weights: Weights) -> Forecasts:
+        return Forecasts.drawn(Sample(self.table, weights), self.forecasts.n_bins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,9 @@ class Reliability(Tabular):
         if not plan.resamples or plan.seed is None:
             return None
         entries, forecasts = self.table.plateaus, self.forecasts
-        bin_of = forecasts.bin_of[::-1][entries.step]  # steps go down from the highest probability
-        error = entries.loss / self.table.divisor - entries.count * self.table.threshold[entries.step]
+        plateau = entries.step - 1
+        bin_of = forecasts.bin_of[::-1][plateau]  # plateaus go down from the highest probability
+        error = entries.loss / self.table.divisor - entries.count * self.table.threshold[plateau]
         cell = entries.cluster.astype(np.intp) * forecasts.n_bins + bin_of
         cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
         sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from demur.errors import unknown
-from demur.inference.evidence import Errors, Evidence
+from demur.inference.evidence import Evidence
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.ratios import Ratio
@@ -21,8 +21,7 @@ from demur.inference.rules import RULES, Counted
 from demur.inference.sums import errors_of_difference
 from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
-from demur.quantities.slopes import Influence, OnDifference
+from demur.sampling.resample import StdError
 from demur.types import Flags, Floats
 
 
@@ -31,11 +30,11 @@ class Row:
     """A number with its key: a view, a function of the view's samples, and how its intervals are computed.
 
     `rule` chooses the interval of the number and `contrast_rule` that of its differences, both from `counted`.
-    `entries` are the contents of the clusters. `influence` is the influence of each cluster on the number in the data,
-    and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums has its
-    own evidence. `held` are the clusters that hold any of its units, None if all do. A row that is not `resampled` has
-    no interval, and a `side` is drawn only for a difference. A row that `must_vary` has no bootstrap interval where
-    all draws are the same.
+    `entries` are the contents of the clusters. `influence` is the influence of each cluster on the number in the data;
+    one that is `sloped` has it in replicates too, and a mean has the `sums` and counts of the clusters instead. A
+    `ratio` of sums has its own evidence. `held` are the clusters that hold any of its units, None if all do. A row that
+    is not `resampled` has no interval, and a `side` is drawn only for a difference. A row that `must_vary` has no
+    bootstrap interval where all draws are the same.
     """
 
     key: Key
@@ -48,7 +47,7 @@ class Row:
     counted: Counted = field(default_factory=Counted)
     entries: Callable[[], Floats] = lambda: np.zeros((0, 1))
     influence: Callable[[], Floats] | None = None
-    influences: Callable[[Any], Influence] | None = None
+    sloped: bool = False
     sums: Callable[[], tuple[Floats, Floats]] | None = None
     ratio: Ratio | None = None
     held: Flags | None = None
@@ -62,7 +61,7 @@ class Row:
         """A number of a risk–coverage curve, or of one that is cut where others end."""
         quantity = measure.quantity
         rule, contrast_rule = quantity.intervals
-        known, counted, table = quantity.influence is not None, view.counted(measure), view.own.table
+        counted, table = view.counted(measure), view.own.table
         ratio = None
         if quantity.sums is not None:
             maximum = None if math.isinf(counted.high) else counted.high
@@ -72,20 +71,22 @@ class Row:
                 counted = replace(counted, varies=ratio.clusters > 1)
             elif not quantity.loss_free:
                 counted = ratio.counted
+        number = measure(view.exact())
+        sloped = number.slope is not None
         return cls(
             key,
             view,
             measure,
             measure,
-            float(measure(view.exact())),
+            float(number.value[0]),
             rule,
             contrast_rule,
             counted=counted,
             ratio=ratio,
             held=view.own.held_by_some,
             entries=view.own.entries,
-            influence=(lambda: np.asarray(measure.influence(view.sample))[:, 0]) if known else None,
-            influences=measure.influence if known else None,
+            influence=(lambda: measure(view.sample).influence[:, 0]) if sloped else None,
+            sloped=sloped,
             **changes,
         )
 
@@ -94,7 +95,7 @@ class Row:
         """The same number with intervals from its replicates alone, whatever its quantity declares."""
         counted = cast("CurveView", self.view).counted(self.measure)
         row = replace(self, rule="resampled", contrast_rule="resampled_difference", counted=counted)
-        return replace(row, ratio=None, influence=None, influences=None)
+        return replace(row, ratio=None, influence=None, sloped=False)
 
     @property
     def clusters(self) -> int:
@@ -126,19 +127,15 @@ class Row:
         method = "" if self.side else RULES[self.rule](self.counted, self.point).method
         return bool(method) and "errors" in METHODS[method].needs
 
-    @property
-    def coverages(self) -> tuple[Coverage, ...]:
-        """The coverage of a number at a coverage of one curve."""
-        at = self.measure.coverage
-        return () if at is None or self.curve_view is None else (at,)
-
     def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
         """The columns to compute in a block of replicates; standard errors only where an interval needs them."""
-        columns = {"value": self.number(sample)}
+        number = self.number(sample)
+        columns = {"value": number}
         if self.held is not None:  # undefined in a draw without any of the units
-            columns["value"] = np.where(self.held @ sample.weights > 0, columns["value"], np.nan)
-        if self.influences is not None and ("errors" in needs or self._rule_needs_errors):
-            columns["error"] = Errors(sample, self.influences(sample), self.holding)
+            drawn = sample.weights.total(self.held.astype(np.float64))
+            columns["value"] = np.where(drawn > 0, np.asarray(number), np.nan)
+        if self.sloped and ("errors" in needs or self._rule_needs_errors):
+            columns["error"] = StdError(number, self.holding)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
             columns |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
@@ -194,7 +191,7 @@ class Contrast:
     @property
     def has_errors(self) -> bool:
         """Whether there is a standard error of the difference in each replicate."""
-        return self._sum_differences is not None or None not in (self.row.influences, self.subtracted.influences)
+        return self._sum_differences is not None or (self.row.sloped and self.subtracted.sloped)
 
     @cached_property
     def _sum_differences(self) -> tuple[Floats, Floats] | None:
@@ -223,13 +220,10 @@ class Contrast:
 
     def columns(self, samples: Sequence[Any]) -> dict[str, Any]:
         """The standard error of the difference in each replicate of both sides."""
+        apart = self.row.number(samples[0]) - self.subtracted.number(samples[1])
         if self._sum_differences is not None:
-            moved = self.row.number(samples[0]) - self.subtracted.number(samples[1])
-            return {"error": errors_of_difference(*self._sum_differences, moved, samples[0].weights)}
-        assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
-        assert self.subtracted.influences is not None  # noqa: S101
-        apart = OnDifference.of(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
-        return {"error": Errors(samples[0], apart, self.row.clusters)}
+            return {"error": errors_of_difference(*self._sum_differences, apart, samples[0].weights)}
+        return {"error": StdError(apart, self.row.clusters)}
 
     @cached_property
     def counted(self) -> Counted:

@@ -12,6 +12,7 @@ import numpy as np
 from demur.quantities import Quantity
 from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts, over
+from demur.sampling.weights import Weights
 from demur.types import Flags, Floats, Indices, Integers
 
 _EXACT_BITS = 52
@@ -97,30 +98,30 @@ class MeansView:
         """The sums and counts of the named means, one row per cluster."""
         return np.column_stack([np.arange(len(self.ids)), *self.sums(names)])
 
-    def drawn(self, weights: Floats) -> DrawnMeans:
+    def drawn(self, weights: Weights) -> DrawnMeans:
         """Every mean in every draw; nan where a draw holds none of its units."""
-        values = over(weights @ self.total, (weights @ self.count)[:, self.count_of])
+        values = over(weights.rows @ self.total, (weights.rows @ self.count)[:, self.count_of])
         return DrawnMeans(zip(self.means, values.T, strict=True), weights)
 
 
 class DrawnMeans(dict[Hashable, Floats]):
-    """Means by name in every draw, and how often each draw (a row) holds each cluster."""
+    """Means by name in every draw, and how often each draw holds each cluster."""
 
-    def __init__(self, means: Iterable[tuple[Hashable, Floats]], weights: Floats) -> None:
+    def __init__(self, means: Iterable[tuple[Hashable, Floats]], weights: Weights) -> None:
         super().__init__(means)
         self.weights = weights
 
 
-def errors_of_difference(apart: Floats, count: Floats, difference: Floats, weights: Floats) -> Floats:
+def errors_of_difference(apart: Floats, count: Floats, difference: Floats, weights: Weights) -> Floats:
     """The standard error, in each draw, of a difference of two means over the same units.
 
     `apart` are the differences of the sums of clusters, `count` their units. A cluster moves the difference Δ by
     (apart − Δ·count)/N; its square is expanded, so that a draw needs three sums over clusters and no array of them.
     """
-    clusters = len(apart)
-    sums = weights @ exactly_addable(np.stack([apart**2, apart * count, count**2], axis=1))
+    clusters, rows = len(apart), weights.rows
+    sums = rows @ exactly_addable(np.stack([apart**2, apart * count, count**2], axis=1))
     squares = np.maximum(sums[:, 0] - 2 * difference * sums[:, 1] + difference**2 * sums[:, 2], 0)
-    return np.sqrt(squares * clusters / max(clusters - 1, 1)) / np.maximum(weights @ count, 1)
+    return np.sqrt(squares * clusters / max(clusters - 1, 1)) / np.maximum(rows @ count, 1)
 
 
 def exactly_addable(sums: Floats) -> Floats:
@@ -162,11 +163,11 @@ class DecisionView:
 
     def exact(self) -> EvidenceDecision:
         """The counts of the data, as a sample of one."""
-        return self.drawn(np.ones((1, len(self.ids))))
+        return self.drawn(Weights.once(len(self.ids)))
 
-    def drawn(self, weights: Floats) -> EvidenceDecision:
+    def drawn(self, weights: Weights) -> EvidenceDecision:
         """The counts of every draw."""
-        return EvidenceDecision(*(weights @ self.counts).T)
+        return EvidenceDecision(*(weights.rows @ self.counts).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +213,9 @@ class ForecastsView:
         influence: Floats = quantity.influence(step, self.cluster, self.outcome, 1 - self.outcome, len(self.ids))
         return influence
 
-    def drawn(self, weights: Floats) -> Forecasts:
+    def drawn(self, weights: Weights) -> Forecasts:
         """The forecasts of every draw."""
-        of_unit = weights[:, self.cluster].T
+        of_unit = weights.columns[self.cluster]
         outcome = np.add.reduceat(of_unit * self.outcome[:, None], self.starts, axis=0)
         return Forecasts(
             probability=self.levels,

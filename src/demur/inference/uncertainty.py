@@ -16,12 +16,12 @@ from demur.inference.evidence import Evidence
 from demur.inference.intervals import METHODS, MOST_DROPPED, Interval, interval, rare
 from demur.inference.key import Key
 from demur.inference.ratios import Ratio
-from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference
 from demur.inference.rules import ONE_HOLDS_ALL, Counted, recommended
 from demur.inference.simultaneous import at_once
 from demur.inference.student import t_tails
 from demur.inference.views import CurveView, JointView, SharedView
+from demur.sampling.resample import Ask, Columns, Plan, left_out, resampled
 
 ROUNDING = 1e-12  # a smaller difference in a replicate is a tie
 POINT_ONLY = "reported without an interval"
@@ -93,7 +93,7 @@ def estimated(
     family = [pair for pair in contrasts if headline is not None and pair.of_systems and pair.comparable]
     judged = set(map(id, [*family, *pairs_ranked]))
     pairs = [pair for pair in compared if ("errors" in needs or id(pair) in judged) and pair.has_errors]
-    requests = [Ask(row.view, partial(row.columns, needs=needs), row.coverages) for row in drawn_rows]
+    requests = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
     requests += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*requests, *asks], plan)
     jackknifed = left_out(requests[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
@@ -180,8 +180,7 @@ def _single(row: Row, columns: Columns, left: Columns, request: Request | None) 
 def _of_ratio(row: Row, ratio: Ratio, evidence: Evidence) -> Evidence:
     """The evidence about a ratio of sums; only clusters with a denominator above 0 count.
 
-    At a threshold the influences are those of the accepted sums. Of all answers they are those of the row, as the sums
-    may be held by workers.
+    At a threshold the influences are those of the accepted sums, of all answers those of the row.
     """
     if row.measure.value is not None:
         return replace(ratio.evidence(evidence.values), point=row.point)

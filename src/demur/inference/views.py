@@ -9,20 +9,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from demur.inference.engines import prepared_kernel
 from demur.inference.rules import Counted
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
-from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Influence, OnSum, Term
-from demur.quantities.sweep import Weights
-from demur.quantities.table import Table
+from demur.sampling.coverage import Coverage
+from demur.sampling.exact import ExactSample
+from demur.sampling.graded import Graded
+from demur.sampling.harmonic import forget_tables
+from demur.sampling.plateaus import Plateaus
+from demur.sampling.sample import Cut, Sample
+from demur.sampling.table import Table
+from demur.sampling.weights import Weights
 from demur.types import Flags, Floats, Integers
 
 
@@ -40,13 +41,13 @@ class View(Protocol):
     def exact(self) -> Any:
         """The sample of the data, of which quantities are functions."""
 
-    def drawn(self, weights: Floats) -> Any:
-        """The sample of replicates that hold each cluster as often as a row of weights says."""
+    def drawn(self, weights: Weights) -> Any:
+        """The sample of replicates that hold each cluster as often as the weights say."""
 
 
 @dataclass(frozen=True, eq=False)
 class CurveView:
-    """One system under one confidence: its exact curve, and the table its replicates are made of."""
+    """One system under one confidence: its curve, and the table its replicates are made of."""
 
     graded: Graded
     curve: Curve
@@ -55,8 +56,8 @@ class CurveView:
     @classmethod
     def of(cls, graded: Graded) -> CurveView:
         """Sort the confidences once, for curve and table."""
-        curve = Curve.of(graded)
-        return cls(graded, curve, Table.of(graded, curve))
+        plateaus = Plateaus.of(graded)
+        return cls(graded, Curve.of(graded, plateaus), Table.of(graded, plateaus))
 
     @property
     def ids(self) -> Sequence[int | str]:
@@ -68,31 +69,35 @@ class CurveView:
         """How wide the arrays of one replicate are."""
         return self.table.cells
 
-    def exact(self) -> Curve:
-        """The curve."""
-        return self.curve
+    @cached_property
+    def sample(self) -> Sample:
+        """The data as a sample, with influences."""
+        return Sample.data(self.table)
 
-    sweeps: ClassVar[bool] = True
+    @cached_property
+    def _exact(self) -> ExactSample:
+        return ExactSample.of(self.table)
 
-    def drawn(self, weights: Floats | Weights) -> Replicates:
-        """The curves of the replicates; weights may also be tiles of an engine."""
-        return Replicates.of(self.table, weights)
+    def exact(self) -> ExactSample:
+        """The data as a sample in fractions."""
+        return self._exact
+
+    def forget_sample(self) -> None:
+        """Free the sample; it is computed again if needed. Its tables are as long as the number of answers."""
+        for name in ("sample", "_exact"):
+            self.__dict__.pop(name, None)
+        for steps in (self.table.plateaus, self.table.levels):
+            steps.forget()
+        forget_tables()
+
+    def drawn(self, weights: Weights) -> Sample:
+        """The replicates."""
+        return Sample(self.table, weights)
 
     @property
     def own(self) -> CurveView:
         """The view itself; of a `SharedView`, the member that a number is of."""
         return self
-
-    @cached_property
-    def sample(self) -> Replicates:
-        """The data as they are, as a block of one replicate."""
-        once, prepared = np.ones((1, len(self.ids))), prepared_kernel()
-        tiles = prepared.packed(once) if prepared else None
-        return self.drawn(once if tiles is None else tiles)
-
-    def forget_sample(self) -> None:
-        """Free the sample; it is computed again if needed. Its tables are as long as the number of answers."""
-        self.__dict__.pop("sample", None)
 
     @cached_property
     def first_losses(self) -> Integers:
@@ -144,7 +149,7 @@ class CurveView:
         """The contents of the clusters, one row per entry: cluster, confidence, number of answers, their loss."""
         table, plateaus = self.table, self.table.plateaus
         clusters = np.arange(len(self.ids))
-        answers = [plateaus.cluster, table.threshold[plateaus.step], plateaus.count, plateaus.loss / table.divisor]
+        answers = [plateaus.cluster, table.threshold[plateaus.step - 1], plateaus.count, plateaus.loss / table.divisor]
         units = [clusters, np.full(len(clusters), np.inf), table.cluster_units, np.zeros(len(clusters))]
         return np.concatenate([np.column_stack(answers), np.column_stack(units)])
 
@@ -158,41 +163,6 @@ def discordant(entries: Floats, others: Floats) -> int:
     rows, side = rows[order], np.where(order < len(entries), 1, -1)
     first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
     return len(set(rows[first[np.add.reduceat(side, first) != 0], 0].tolist()))
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """A sample and the common coverage of several: a share for the curve of the data, units for replicates.
-
-    `least` says in which replicates each member has the smallest Cmax.
-    """
-
-    own: Any
-    common: Any
-    members: Sequence[Replicates] = ()
-    least: Sequence[Flags] = ()
-
-    @property
-    def weights(self) -> Floats:
-        """The weight of each cluster (a row) in each replicate (a column)."""
-        weights: Floats = self.own.weights
-        return weights
-
-    def squares(self, influences: Sequence[Influence]) -> Sequence[Floats]:
-        """Σ u² over the clusters of each replicate, for each of the influences u."""
-        squares: Sequence[Floats] = self.own.squares(influences)
-        return squares
-
-    @cached_property
-    def moves(self) -> Influence:
-        """Influences on the common coverage: those on the smallest Cmax, averaged over ties."""
-        ties = np.maximum(np.sum(self.least, axis=0), 1)
-        terms = []
-        for sample, least in zip(self.members, self.least, strict=True):
-            share = least / (ties * sample.units)
-            terms.append(Term(sample.table.cluster_answers, share))
-            terms.append(Term(sample.table.cluster_units, -(share * sample.coverage_reached)))
-        return OnSum(np.ones(len(ties)), terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,21 +183,21 @@ class JointView:
         return max(int(member.cells) for member in self.members)
 
     def exact(self) -> Any:
-        """The sample of the data of each member."""
-        return [member.exact() for member in self.members]
+        """The sample of the data of all members."""
+        return self.joined([member.exact() for member in self.members])
 
-    def drawn(self, weights: Floats) -> Any:
-        """The replicates of each member."""
+    @property
+    def sample(self) -> Any:
+        """The data of all members, with influences."""
+        return self.joined([member.sample for member in self.members])
+
+    def drawn(self, weights: Weights) -> Any:
+        """The replicates of all members."""
         return self.joined([member.drawn(weights) for member in self.members])
 
     def joined(self, samples: Sequence[Any]) -> Any:
         """The joint sample from samples of the members."""
         return samples
-
-    @cached_property
-    def sample(self) -> Any:
-        """The data as they are, as a block of one replicate."""
-        return self.joined([member.sample for member in self.members])
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,15 +224,9 @@ class SharedView(JointView):
         reached = min(self.members[index].curve.coverage_reached for index in self.sharing)
         return Coverage.of(reached) if reached else None
 
-    def exact(self) -> Cut:
-        """The curve with the common coverage; an empty one where there is none."""
-        return Cut(self.own.curve, self.reached) if self.reached else Cut(Curve.empty(self.own.curve), None)
-
-    def joined(self, samples: Sequence[Replicates]) -> Cut:
+    def joined(self, samples: Sequence[Sample]) -> Cut:
         """The replicates of the system, cut at the smallest Cmax of those that answer."""
-        sharing = [samples[index] for index in self.sharing]
-        common = np.minimum.reduce([sample.answered for sample in sharing])
-        return Cut(samples[self.index], common, sharing, [sample.answered == common for sample in sharing])
+        return Cut.at_common_coverage(samples[self.index], [samples[index] for index in self.sharing])
 
     def counted(self, measure: Measure) -> Counted:
         """The number of clusters with a loss up to the common coverage, and the number's possible range."""
@@ -284,12 +248,6 @@ class GroupView(SharedView):
         reached = [member.curve.coverage_reached for member in self.members if member.curve.defined]
         return Coverage.of(min(reached)) if reached else None
 
-    def joined(self, samples: Sequence[Replicates]) -> Cut:
-        """The replicates of the group, cut at the smallest Cmax of all groups."""
-        answered, units = (np.stack([getattr(sample, name) for sample in samples]) for name in ("answered", "units"))
-        shares = np.where(answered > 0, answered / units, np.inf)
-        first = np.argmin(shares, axis=0), np.arange(shares.shape[1])
-        # Products of integers are exact, and so is a quotient that is an integer.
-        common = answered[first] * units[self.index] / units[first]
-        least = (answered * units[first] == answered[first] * units) & (answered > 0)
-        return Cut(samples[self.index], common, samples, [*least])
+    def joined(self, samples: Sequence[Sample]) -> Cut:
+        """The replicates of the group, cut at the smallest Cmax of all groups that a replicate has answers of."""
+        return Cut.at_common_coverage(samples[self.index], samples, answering=True)

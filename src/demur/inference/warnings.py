@@ -15,6 +15,8 @@ from demur.facts.items import Items, Source
 from demur.inference.key import Pattern
 from demur.inference.rows import Contrast, Row
 from demur.inference.views import CurveView, SharedView
+from demur.quantities.areas import augrc
+from demur.quantities.excess import augrc_random
 
 if TYPE_CHECKING:
     from demur.inference.estimates import Estimate
@@ -237,8 +239,7 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
         yield ResultWarning("constant_confidence", about)
     elif len(answers) > 1 and answers.max() > LARGE_PLATEAU * answers.sum():
         yield ResultWarning("tied_confidence", about, {"share": float(answers.max() / answers.sum())})
-    area = float(view.curve.generalized_area)
-    random = float(view.curve.coverage_reached * view.curve.generalized_risk_reached / 2)
+    area, random = augrc(view.curve), augrc_random(view.curve)
     if area > (1 + OFTEN) * random:
         yield ResultWarning("worse_than_random", about, {"augrc": area, "random": random})
     items = view.graded.items

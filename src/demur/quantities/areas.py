@@ -2,14 +2,10 @@
 
 import math
 from functools import partial
-from typing import Any
 
-from demur.quantities.coverage import RiskCoverage
-from demur.quantities.influence import on_coverage, on_generalized_area, on_selective_area
 from demur.quantities.registry import quantity
-from demur.quantities.replicates import Replicates
-from demur.quantities.slopes import Influence, OnDifference
-from demur.types import Floats
+from demur.sampling.numbers import Number
+from demur.sampling.sample import Sample
 
 _headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate", "within"))
 _area = partial(_headline, intervals=("area", "difference"), comparable="cmax")
@@ -21,10 +17,9 @@ _area = partial(_headline, intervals=("area", "difference"), comparable="cmax")
     better="higher",
     intervals=("share_of_units", "difference"),
     loss_free=True,
-    influence=on_coverage,
     limits=lambda _, __: (0.0, 1.0),
 )
-def cmax(curve: RiskCoverage) -> Any:
+def cmax(s: Sample) -> Number:
     """Largest coverage.
 
     The share of all units that the system answers. Higher means fewer abstentions, not better answers.
@@ -38,18 +33,17 @@ def cmax(curve: RiskCoverage) -> Any:
     >>> cmax(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.75
     """
-    return curve.coverage_reached
+    return s.answered / s.units
 
 
 @_area(
     "aurc",
     key="aurc_full",
     title="AURC",
-    influence=on_selective_area,
     limits=lambda worst, _: (0.0, worst),
     bound=lambda worst, rare, cmax: worst * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax),
 )
-def aurc(curve: RiskCoverage) -> Any:
+def aurc(s: Sample) -> Number:
     """Area under the risk–coverage curve.
 
     The selective risk accumulated over every coverage the system reaches. Lower is better, at equal Cmax: a smaller
@@ -64,18 +58,17 @@ def aurc(curve: RiskCoverage) -> Any:
     >>> aurc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 17 / 24
     True
     """
-    return curve.selective_area
+    return s.curve.area(s.answered, selective=True) / (s.units * s.table.divisor)
 
 
 @_area(
     "augrc",
     key="augrc_full",
     title="AUGRC",
-    influence=on_generalized_area,
     limits=lambda worst, _: (0.0, worst / 2),
     bound=lambda worst, rare, cmax: worst * (rare * cmax - rare**2 / 2 if rare < cmax else cmax**2 / 2),
 )
-def augrc(curve: RiskCoverage) -> Any:
+def augrc(s: Sample) -> Number:
     """Area under the generalized risk–coverage curve.
 
     The risk of an accepted error, accumulated over every coverage: the mean joint probability, or loss, of "accepted
@@ -92,13 +85,7 @@ def augrc(curve: RiskCoverage) -> Any:
     >>> augrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.25
     """
-    return curve.generalized_area
-
-
-def _per_coverage(sample: Replicates, area: Floats, influence: Influence) -> Influence:
-    """The influences on an area over Cmax."""
-    share = sample.coverage_reached
-    return OnDifference.of(influence, on_coverage(sample), sample.ratio(area, share), share)
+    return s.curve.area(s.answered, selective=False) / (s.units * s.units * s.table.divisor)
 
 
 @quantity(
@@ -107,11 +94,10 @@ def _per_coverage(sample: Replicates, area: Floats, influence: Influence) -> Inf
     title="nAURC",
     undefined="Cmax is 0",
     intervals=("area", "difference"),
-    influence=lambda sample: _per_coverage(sample, sample.selective_area, on_selective_area(sample)),
     limits=lambda worst, _: (0.0, worst),
     shown=("csv",),
 )
-def naurc(curve: RiskCoverage) -> Any:
+def naurc(s: Sample) -> Number:
     """Mean selective risk over the coverages reached.
 
     The AURC per unit of coverage. Lower is better. Abstaining at random leaves it alone; abstaining on hard units
@@ -125,7 +111,7 @@ def naurc(curve: RiskCoverage) -> Any:
     >>> naurc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 17 / 18
     True
     """
-    return curve.ratio(curve.selective_area, curve.coverage_reached)
+    return aurc(s) / cmax(s)
 
 
 @quantity(
@@ -134,11 +120,10 @@ def naurc(curve: RiskCoverage) -> Any:
     title="nAUGRC",
     undefined="Cmax is 0",
     intervals=("area", "difference"),
-    influence=lambda sample: _per_coverage(sample, sample.generalized_area, on_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 2),
     shown=("csv",),
 )
-def naugrc(curve: RiskCoverage) -> Any:
+def naugrc(s: Sample) -> Number:
     """Mean generalized risk over the coverages reached.
 
     The AUGRC per unit of coverage. Lower is better. Unlike nAURC it still shrinks when a system abstains more, even
@@ -152,4 +137,4 @@ def naugrc(curve: RiskCoverage) -> Any:
     >>> naugrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 3
     True
     """
-    return curve.ratio(curve.generalized_area, curve.coverage_reached)
+    return augrc(s) / cmax(s)

@@ -8,7 +8,7 @@ import numpy as np
 
 from demur.facts.coded import occurring, positions, summed_by
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
+from demur.sampling.graded import Graded
 from demur.types import Floats
 
 

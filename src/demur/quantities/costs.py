@@ -13,15 +13,16 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, literal
 from demur.options import as_blank
 from demur.quantities.curve import Curve
-from demur.quantities.exact import lower_hull_of_sums
-from demur.quantities.plateaus import CurvePoints
-from demur.types import Floats
+from demur.sampling.hull import lower_hull_of_sums
+from demur.sampling.plateaus import Points
 
 UNKNOWN = "the largest loss is not known"
 _DECIMALS = 30
@@ -91,7 +92,7 @@ class CostEnvelope:
     def of_oracle(cls, curve: Curve) -> CostEnvelope:
         """The envelope of the same losses in the oracle order: each level of loss is a vertex."""
         order = curve.oracle_order
-        return cls(_points(curve, order, range(len(order)), thresholds=False))
+        return cls(_points(curve, order, range(len(order.count)), thresholds=False))
 
     @classmethod
     def of_random(cls, curve: Curve) -> CostEnvelope:
@@ -128,7 +129,7 @@ class CostEnvelope:
 def cost_optimal(curve: Curve, price: str | float | Fraction) -> CostOptimum:
     """The cheapest operating point at a price of an abstention.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> right = {"truth": [1, 1, 1, 1, 1], "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
     >>> curve = Curve.of(grade_units([9, 8, 7, 6, 5], **right))
     >>> best = cost_optimal(curve, "1:10")
@@ -154,23 +155,23 @@ def price_text(price: Fraction) -> str:
     return f"{whole[:-power]}.{whole[-power:]}" if power else whole
 
 
-def cheapest_plateau(count: Floats, loss_sum: Floats, price: Fraction, largest: float) -> int:
-    """The plateau up to which accepting answers has the lowest cost, -1 for none; of several, the last.
+def cheapest_point(count: NDArray[Any], loss_sum: NDArray[Any], price: Fraction, largest: float) -> int:
+    """The number of points up to which accepting answers has the lowest cost, 0 for none; of several, the most.
 
     The sums are cumulative, and an empty plateau repeats those before it.
     """
     nonempty = np.flatnonzero(np.diff(count, prepend=0) > 0)
     sums = [Fraction(value) for value in loss_sum[nonempty].tolist()]
-    cheapest, lowest = -1, Fraction(0)
+    cheapest, lowest = 0, Fraction(0)
     for index in lower_hull_of_sums(count[nonempty].astype(np.int64), loss_sum[nonempty]).tolist():
         cost = sums[index] / Fraction(largest) - price * int(count[nonempty[index]])
         if cost <= lowest:
-            cheapest, lowest = int(nonempty[index]), cost
+            cheapest, lowest = int(nonempty[index]) + 1, cost
     return cheapest
 
 
 def _points(
-    curve: Curve, points: CurvePoints, vertices: range | list[int], *, thresholds: bool = True
+    curve: Curve, points: Points, vertices: range | list[int], *, thresholds: bool = True
 ) -> tuple[CostPoint, ...]:
     units, scale = max(curve.units, 1), _scale(curve)
     return (

@@ -3,24 +3,20 @@
 import math
 from functools import partial
 from numbers import Real
-from typing import Any
+
+import numpy as np
 
 from demur.errors import UserError, literal
-from demur.quantities.coverage import RiskCoverage
-from demur.quantities.influence import (
-    on_generalized_area,
-    on_optimal_generalized_area,
-    on_optimal_selective_area,
-    on_selective_area,
-)
+from demur.quantities.areas import augrc, aurc, cmax
 from demur.quantities.registry import quantity
-from demur.quantities.slopes import OnDifference
+from demur.sampling.numbers import Number
+from demur.sampling.sample import Sample
 
 _percentage = partial(quantity, of="curve", under="interpretation", point_only=True, shown=())
 
 
 @quantity("aurc_optimal", of="curve", title="optimal AURC", point_only=True, shown=())
-def aurc_optimal(curve: RiskCoverage) -> Any:
+def aurc_optimal(s: Sample) -> Number:
     """AURC of the oracle ranking.
 
     What AURC would be if confidence sorted these very losses. A floor for rankings without ties; lower means better
@@ -35,11 +31,11 @@ def aurc_optimal(curve: RiskCoverage) -> Any:
     >>> aurc_optimal(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 12
     True
     """
-    return curve.optimal_selective_area
+    return s.centred(s.oracle.area_by_unit(s.table.level_loss) / (s.units * s.table.divisor))
 
 
 @quantity("augrc_optimal", of="curve", title="optimal AUGRC", point_only=True, shown=())
-def augrc_optimal(curve: RiskCoverage) -> Any:
+def augrc_optimal(s: Sample) -> Number:
     """AUGRC of the oracle ranking.
 
     What AUGRC would be if confidence sorted these very losses: a floor for every ranking, with ties or without.
@@ -53,7 +49,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     >>> augrc_optimal(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 16
     True
     """
-    return curve.optimal_generalized_area
+    return s.oracle.area(s.answered, selective=False) / (s.units * s.units * s.table.divisor)
 
 
 @quantity(
@@ -63,11 +59,10 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: OnDifference.of(on_selective_area(sample), on_optimal_selective_area(sample)),
     limits=lambda worst, _: (-worst / 2, worst),
     shown=("csv", "definitions", "gate", "within"),
 )
-def eaurc(curve: RiskCoverage) -> Any:
+def eaurc(s: Sample) -> Number:
     """Excess AURC.
 
     How much of the AURC the ranking costs, beside what the answers cost. Lower is better; 0 is a perfect ranking
@@ -82,7 +77,7 @@ def eaurc(curve: RiskCoverage) -> Any:
     >>> eaurc(risk_coverage([1, 0, 0], loss=[0, 1, 1])) == -1 / 18
     True
     """
-    return curve.selective_area - curve.optimal_selective_area
+    return aurc(s) - aurc_optimal(s)
 
 
 @quantity(
@@ -92,11 +87,10 @@ def eaurc(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: OnDifference.of(on_generalized_area(sample), on_optimal_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 4),
     shown=("table", "csv", "definitions", "gate"),
 )
-def eaugrc(curve: RiskCoverage) -> Any:
+def eaugrc(s: Sample) -> Number:
     """Excess AUGRC.
 
     How much of the AUGRC the ranking costs. Lower is better; 0 is a perfect ranking. Never negative (for losses that
@@ -111,11 +105,11 @@ def eaugrc(curve: RiskCoverage) -> Any:
     >>> eaugrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 3 / 16
     True
     """
-    return curve.generalized_area - curve.optimal_generalized_area
+    return augrc(s) - augrc_optimal(s)
 
 
 @quantity("aurc_achievable", of="curve", title="achievable AURC", point_only=True, shown=())
-def aurc_achievable(curve: RiskCoverage) -> Any:
+def aurc_achievable(s: Sample) -> Number:
     """AURC of the dominant operating points.
 
     The AURC when only thresholds worth choosing are kept: the vertices of the lower convex hull. Lower is better;
@@ -131,11 +125,11 @@ def aurc_achievable(curve: RiskCoverage) -> Any:
     >>> aurc_achievable(risk_coverage([4, 3, 2, 1], loss=[0, 1, 0, 0])) == 3 / 32
     True
     """
-    return curve.achievable_selective_area
+    return Number(s.curve.hull_area(), None) / (s.units * s.table.divisor)
 
 
 @_percentage("aurc_gap_pct", title="aurc gap pct", undefined="the optimal AURC is 0")
-def aurc_gap_pct(curve: RiskCoverage) -> Any:
+def aurc_gap_pct(s: Sample) -> Number:
     """Room for a better ranking, by AURC.
 
     The excess as a percentage of the best possible. Lower is better.
@@ -149,12 +143,11 @@ def aurc_gap_pct(curve: RiskCoverage) -> Any:
     >>> aurc_gap_pct(risk_coverage([1, 0, 0], loss=[0, 1, 1]))
     -20.0
     """
-    excess = curve.selective_area - curve.optimal_selective_area
-    return curve.ratio(100 * excess, curve.optimal_selective_area)
+    return 100 * eaurc(s) / aurc_optimal(s)
 
 
 @_percentage("augrc_gap_pct", title="augrc gap pct", undefined="the optimal AUGRC is 0")
-def augrc_gap_pct(curve: RiskCoverage) -> Any:
+def augrc_gap_pct(s: Sample) -> Number:
     """Room for a better ranking, by AUGRC.
 
     The excess as a percentage of the best possible. Lower is better.
@@ -168,12 +161,11 @@ def augrc_gap_pct(curve: RiskCoverage) -> Any:
     >>> augrc_gap_pct(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     300.0
     """
-    excess = curve.generalized_area - curve.optimal_generalized_area
-    return curve.ratio(100 * excess, curve.optimal_generalized_area)
+    return 100 * eaugrc(s) / augrc_optimal(s)
 
 
 @_percentage("achievable_gain_pct", title="achievable gain pct", undefined="the AURC is 0", better="neither")
-def achievable_gain_pct(curve: RiskCoverage) -> Any:
+def achievable_gain_pct(s: Sample) -> Number:
     """What choosing thresholds well would save.
 
     The part of the AURC that lies above the lower convex hull, as a percentage. Large means that some thresholds
@@ -187,12 +179,11 @@ def achievable_gain_pct(curve: RiskCoverage) -> Any:
     >>> achievable_gain_pct(risk_coverage([4, 3, 2, 1], loss=[0, 1, 0, 0])) == 1400 / 23
     True
     """
-    saved = curve.selective_area - curve.achievable_selective_area
-    return curve.ratio(100 * saved, curve.selective_area)
+    return 100 * (aurc(s) - aurc_achievable(s)) / aurc(s)
 
 
 @quantity("aurc_random", of="curve", title="AURC of a random order", point_only=True, shown=())
-def aurc_random(curve: RiskCoverage) -> Any:
+def aurc_random(s: Sample) -> Number:
     """AURC of a random ranking.
 
     What to expect of a confidence that knows nothing: the risk is the same at every coverage. An AURC above it means
@@ -208,11 +199,11 @@ def aurc_random(curve: RiskCoverage) -> Any:
     >>> aurc_random(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.5
     """
-    return curve.generalized_risk_reached
+    return s.loss / (s.units * s.table.divisor)
 
 
 @quantity("augrc_random", of="curve", title="AUGRC of a random order", point_only=True, shown=())
-def augrc_random(curve: RiskCoverage) -> Any:
+def augrc_random(s: Sample) -> Number:
     """AUGRC of a random ranking.
 
     What to expect of a confidence that knows nothing. An AUGRC above it means a ranking worse than chance.
@@ -226,11 +217,11 @@ def augrc_random(curve: RiskCoverage) -> Any:
     >>> augrc_random(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.1875
     """
-    return curve.coverage_reached * curve.generalized_risk_reached / 2
+    return cmax(s) * aurc_random(s) / 2
 
 
 @quantity("aurc_harmonic", of="curve", title="harmonic AURC", point_only=True, reported=False, shown=())
-def aurc_harmonic(curve: RiskCoverage) -> Any:
+def aurc_harmonic(s: Sample) -> Number:
     """Harmonic-weight estimate of the population AURC.
 
     A finite-sample estimator of the AURC of the population, by the weight each rank has on average. Lower is better.
@@ -246,11 +237,11 @@ def aurc_harmonic(curve: RiskCoverage) -> Any:
     >>> aurc_harmonic(risk_coverage([2, 1], loss=[0, 1]))
     0.25
     """
-    return curve.harmonic_area
+    return Number(s.curve.rank_sum(), None) / (s.units * s.table.divisor)
 
 
 @quantity("aurc_sele", of="curve", title="SELE", point_only=True, reported=False, shown=())
-def aurc_sele(curve: RiskCoverage) -> Any:
+def aurc_sele(s: Sample) -> Number:
     """SELE score.
 
     A pairwise surrogate of the AURC that can be learned from. Lower is better; without ties it is never above
@@ -266,7 +257,9 @@ def aurc_sele(curve: RiskCoverage) -> Any:
     >>> aurc_sele(risk_coverage([2, 1], loss=[0, 1]))
     0.25
     """
-    return curve.pairwise_area
+    k, losses = s.curve.sums
+    pairs = (np.diff(losses, axis=0) * (k[-1] - k[:-1])).sum(axis=0)
+    return s.stepwise(pairs) / (s.units * s.stepwise(np.maximum(k[-1], 1)) * s.table.divisor)
 
 
 _SMALL_RATE = 0.1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, literal
 from demur.facts.columns import Column, plain_values
-from demur.quantities.replicates import Replicates
+from demur.sampling.sample import Sample
 from demur.types import Floats, Indices
 
 BINS = 10
@@ -57,15 +57,16 @@ class Forecasts:
         )
 
     @classmethod
-    def drawn(cls, sample: Replicates, n_bins: int = BINS) -> Forecasts:
+    def drawn(cls, sample: Sample, n_bins: int = BINS) -> Forecasts:
         """From bootstrap replicates of units whose confidence is the probability and whose loss is the outcome."""
-        table, (level_count, _) = sample.table, sample.level_sums
+        table = sample.table
+        (count, outcome), (of_level, _) = sample.curve.sums, sample.oracle.sums
         levels = table.level_loss / table.divisor
         return cls(
             probability=table.threshold[::-1],
-            count=sample.width[::-1],
-            outcome=(np.diff(sample.loss_sum, axis=0, prepend=0) / table.divisor)[::-1],
-            squares=levels**2 @ np.diff(level_count, axis=0, prepend=0),
+            count=np.diff(count, axis=0)[::-1],
+            outcome=(np.diff(outcome, axis=0) / table.divisor)[::-1],
+            squares=levels**2 @ np.diff(of_level, axis=0),
             n_bins=n_bins,
             binary=bool(np.isin(levels, (0, 1)).all()),
         )

@@ -4,11 +4,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
-from demur.quantities.coverage import Coverage, RiskCoverage, risk_of
-from demur.quantities.influence import on_generalized_area, on_risk, on_selective_area
+import numpy as np
+
 from demur.quantities.registry import COVERAGE, CUT, Parameter, quantity
+from demur.sampling.coverage import Coverage, risk_of
+from demur.sampling.numbers import Number
+from demur.sampling.sample import Sample
 
 _cut_area = partial(
     quantity,
@@ -18,7 +20,7 @@ _cut_area = partial(
     intervals=("area", "difference"),
     enough=20,
     comparable="range",
-    watched={"ends_before": lambda sample, coverage: sample.plateau_at(coverage) >= sample.plateaus},
+    watched={"ends_before": lambda sample, coverage: ~sample.reaches(coverage)},
     shown=("console", "table", "csv", "definitions", "within"),
 )
 _count = partial(quantity, of="units", better="neither", point_only=True)
@@ -33,12 +35,11 @@ _count = partial(quantity, of="units", better="neither", point_only=True)
     better="neither",
     comparable="cmax",
     intervals=("ratio", "difference"),
-    influence=on_risk,
     sums=lambda table, _: (table.cluster_loss, table.cluster_answers, table.divisor),
     limits=lambda worst, _: (0.0, worst),
     shown=("console", "table", "csv", "definitions", "gate"),
 )
-def risk(curve: RiskCoverage) -> Any:
+def risk(s: Sample) -> Number:
     """Risk of everything answered.
 
     The mean loss over the answered units: the plain error rate where a loss is 0 or 1. Neither way is better by itself,
@@ -53,17 +54,16 @@ def risk(curve: RiskCoverage) -> Any:
     >>> risk(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.6666666666666666
     """
-    return curve.overall_risk
+    return s.loss / (s.answered * s.table.divisor)
 
 
 @_cut_area(
     "aurc@C",
     key="aurc_at_c",
     title="AURC",
-    influence=on_selective_area,
     limits=lambda worst, coverage: (0.0, worst * coverage),
 )
-def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
+def aurc_at(s: Sample, coverage: Coverage | Number) -> Number:
     """Area under the risk–coverage curve up to a coverage.
 
     What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
@@ -77,17 +77,16 @@ def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     >>> aurc_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6")) == 89 / 150
     True
     """
-    return curve.selective_area_upto(coverage)
+    return s.curve.area(s.end(coverage), selective=True) / (s.units * s.table.divisor)
 
 
 @_cut_area(
     "augrc@C",
     key="augrc_at_c",
     title="AUGRC",
-    influence=on_generalized_area,
     limits=lambda worst, coverage: (0.0, worst * coverage**2 / 2),
 )
-def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
+def augrc_at(s: Sample, coverage: Coverage | Number) -> Number:
     """Area under the generalized risk–coverage curve up to a coverage.
 
     What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
@@ -100,7 +99,7 @@ def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     >>> augrc_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6")) == 7 / 40
     True
     """
-    return curve.generalized_area_upto(coverage)
+    return s.curve.area(s.end(coverage), selective=False) / (s.units * s.units * s.table.divisor)
 
 
 @quantity(
@@ -115,10 +114,10 @@ def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     enough=20,
     limits=lambda worst, _: (0.0, worst),
     comparable="coverage",
-    watched={"operating_point": lambda sample, coverage: sample.plateau_at(coverage)},
+    watched={"operating_point": lambda sample, coverage: sample.point_at(coverage)},
     shown=("definitions",),
 )
-def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
+def risk_at(s: Sample, coverage: Coverage) -> Number:
     """Risk at a coverage.
 
     The mean loss of what is accepted when the threshold is set so that the coverage is reached. Lower is better, and
@@ -134,7 +133,8 @@ def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     >>> risk_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6"))
     0.6666666666666666
     """
-    return curve.risk_at(coverage)
+    count, loss = s.curve.points(s.point_at(coverage) + 1)
+    return s.stepwise(loss) / (s.stepwise(np.where(s.reaches(coverage), count, np.nan)) * s.table.divisor)
 
 
 @quantity(
@@ -149,7 +149,7 @@ def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     reported=False,
     shown=(),
 )
-def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
+def coverage_at_risk(s: Sample, risk: Fraction) -> Number:
     """Coverage at a risk.
 
     How much the system can answer if the mean loss of its answers must not exceed R. Higher is better. The threshold is
@@ -166,7 +166,8 @@ def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
     >>> coverage_at_risk(risk_coverage([4, 3, 2, 1], loss=[1, 0, 0, 1]), Fraction("0.4"))
     0.75
     """
-    return curve.coverage_at_risk(risk)
+    k = s.curve.sums[0]
+    return s.stepwise(np.where(s.within(risk), k, 0.0).max(axis=0)) / s.units
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -11,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from demur.quantities.costs import UNKNOWN, CostEnvelope, cheapest_plateau, price_of
-from demur.quantities.coverage import RiskCoverage
-from demur.quantities.curve import Curve
-from demur.quantities.exact import lower_hull_of_sums
+from demur.quantities.costs import UNKNOWN, cheapest_point, price_of
 from demur.quantities.registry import Parameter, quantity
-from demur.quantities.replicates import Replicates
-from demur.quantities.table import Table
+from demur.sampling.hull import lower_hull_of_sums
+from demur.sampling.numbers import Number, least
+from demur.sampling.sample import Sample
 from demur.types import Floats
 
 COST, AT_THRESHOLD, CROSSFIT, SAVING, OF_ALL = "cost", "cost_at_threshold", "cost_crossfit", "saving", "cost_of_all"
@@ -46,7 +42,7 @@ _area = partial(
 
 
 @_cost("cost@A", title="cost@A")
-def cost(curve: RiskCoverage, price: Fraction) -> Any:
+def cost(s: Sample, price: Fraction) -> Number:
     """Lowest cost at a price of an abstention.
 
     What a unit costs on average if the threshold is set as well as it can be, with errors at their share of the largest
@@ -58,16 +54,19 @@ def cost(curve: RiskCoverage, price: Fraction) -> Any:
     Abstentions: cost a each, and so does every answer that the threshold declines.
     Reference: Chow (1970), On optimum recognition error and reject tradeoff, IEEE Trans. Inf. Theory 16.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> answers = {"truth": [1, 1, 1, 1, 1], "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
     >>> cost(Curve.of(grade_units([9, 8, 7, 6, 5], **answers)), Fraction(1, 10))
     0.06
     """
-    return _of_sample(curve, lambda own: CostEnvelope.of(own).cost(price), lambda drawn: _lowest(drawn, price))
+    k, losses = s.curve.sums
+    cheapest = np.argmin(losses / s.table.largest + float(price) * (s.sizes - k), axis=0)
+    count, loss = map(s.stepwise, s.curve.points(cheapest))
+    return least(_paid(s, count, loss, price), s.constant(price))
 
 
 @_cost("saving@A", title="saving@A", better="higher")
-def saving(curve: RiskCoverage, price: Fraction) -> Any:
+def saving(s: Sample, price: Fraction) -> Number:
     """What the confidence is worth at a price of an abstention.
 
     How much less a unit costs with the best threshold than with the cheaper of answering everything one can and
@@ -77,20 +76,16 @@ def saving(curve: RiskCoverage, price: Fraction) -> Any:
     Abstentions: cost a each.
     Reference: Chow (1970), for the cost; the reference is ours.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> answers = {"truth": [1, 1, 1, 1, 1], "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
     >>> saving(Curve.of(grade_units([9, 8, 7, 6, 5], **answers)), Fraction(1, 2))
     0.1
     """
-    return _of_sample(
-        curve,
-        lambda own: CostEnvelope.of(own).saving(price),
-        lambda drawn: np.minimum(_of_all(drawn, price), float(price)) - _lowest(drawn, price),
-    )
+    return least(cost_of_all(s, price), s.constant(price)) - cost(s, price)
 
 
 @_cost("cost_of_all@A", title="cost of answering all@A", point_only=True)
-def cost_of_all(curve: RiskCoverage, price: Fraction) -> Any:
+def cost_of_all(s: Sample, price: Fraction) -> Number:
     """Cost of answering everything at a price of an abstention.
 
     What a unit costs on average if no answer is declined. Lower is better.
@@ -100,34 +95,16 @@ def cost_of_all(curve: RiskCoverage, price: Fraction) -> Any:
     Abstentions: cost a each.
     Reference: Chow (1970), for the cost.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> answers = {"truth": [1, 1, 1, 1], "prediction": [1, 1, 0, None], "loss": "zero_one"}
     >>> cost_of_all(Curve.of(grade_units([9, 8, 7, 6], **answers)), Fraction(1, 2))
     0.375
     """
-    return _of_sample(
-        curve, lambda own: CostEnvelope.of(own).points[-1].cost(price), lambda drawn: _of_all(drawn, price)
-    )
+    return _paid(s, s.answered, s.loss, price)
 
 
-def _on_cost_at_threshold(sample: Replicates, price: Fraction) -> Floats:
-    """Influences of the clusters: their cost at the threshold minus the mean cost of their units, per unit."""
-    accepted, lost = (
-        part[:, None]
-        for part in accepted_by_cluster(sample.table, [_cheapest_plateau(sample.table, price)] * sample.table.clusters)
-    )
-    paid = lost / _scale(sample.table) - float(price) * accepted
-    expected = (_at_threshold(sample, price) - float(price)) * sample.table.cluster_units[:, None]
-    return np.asarray((paid - expected) / sample.units)
-
-
-@_cost(
-    "cost_at_threshold@A",
-    title="cost at this threshold@A",
-    intervals=("mean", "difference"),
-    influence=_on_cost_at_threshold,
-)
-def cost_at_threshold(curve: RiskCoverage, price: Fraction) -> Any:
+@_cost("cost_at_threshold@A", title="cost at this threshold@A", intervals=("mean", "difference"))
+def cost_at_threshold(s: Sample, price: Fraction) -> Number:
     """Cost at the threshold that is the cheapest in the data, held fixed.
 
     The same number as the lowest cost, and another interval: bootstrap samples keep the threshold of the data, so it is
@@ -137,16 +114,18 @@ def cost_at_threshold(curve: RiskCoverage, price: Fraction) -> Any:
     Abstentions: cost a each, and so does every answer that the threshold declines.
     Reference: Chow (1970), for the cost.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> answers = {"truth": [1, 1, 1, 1, 1], "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
     >>> cost_at_threshold(Curve.of(grade_units([9, 8, 7, 6, 5], **answers)), Fraction(1, 10))
     0.06
     """
-    return _of_sample(curve, lambda own: CostEnvelope.of(own).cost(price), lambda drawn: _at_threshold(drawn, price))
+    known = s.table.largest_loss is not None
+    points = cheapest_point(s.table.points.count, s.table.points.loss_sum, price, s.table.largest) if known else 0
+    return _paid(s, *s.accepted(points), price)
 
 
 @_area("cost_area", title="cost area")
-def cost_area(curve: RiskCoverage) -> Any:
+def cost_area(s: Sample) -> Number:
     """Area under the lowest cost.
 
     The lowest cost averaged over every price of an abstention from 0 to 1. Lower is better.
@@ -155,18 +134,16 @@ def cost_area(curve: RiskCoverage) -> Any:
     Abstentions: cost a each: abstaining more does not make it smaller by itself.
     Reference: Drummond & Holte (2006), Cost curves, Machine Learning 65, for costs over all prices.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> answers = {"truth": [1, 1, 1, 1, 1], "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
     >>> cost_area(Curve.of(grade_units([9, 8, 7, 6, 5], **answers)))
     0.25
     """
-    return _of_sample(
-        curve, lambda own: CostEnvelope.of(own).area, lambda drawn: _areas(drawn, drawn.count, drawn.loss_sum)
-    )
+    return _cost_area(s, *s.curve.sums)
 
 
 @_area("cost_area_random", title="cost area, random order")
-def cost_area_random(curve: RiskCoverage) -> Any:
+def cost_area_random(s: Sample) -> Number:
     """Area under the lowest cost of a confidence that says nothing.
 
     What the cost area would be if everything were answered or nothing, whichever is cheaper. Lower is better.
@@ -176,19 +153,16 @@ def cost_area_random(curve: RiskCoverage) -> Any:
     Abstentions: cost a each.
     Reference: Drummond & Holte (2006), Cost curves, Machine Learning 65, for costs over all prices.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> cost_area_random(Curve.of(grade_units([9, 8], truth=[1, 1], prediction=[1, 0], loss="zero_one")))
     0.375
     """
-    return _of_sample(
-        curve,
-        lambda own: CostEnvelope.of_random(own).area,
-        lambda drawn: _areas(drawn, drawn.count[-1:], drawn.loss_sum[-1:]),
-    )
+    k, losses = s.curve.sums
+    return _cost_area(s, k[[0, -1]], losses[[0, -1]])
 
 
 @_area("cost_area_optimal", title="cost area, oracle order")
-def cost_area_optimal(curve: RiskCoverage) -> Any:
+def cost_area_optimal(s: Sample) -> Number:
     """Area under the lowest cost of the oracle order.
 
     What the cost area would be if confidence sorted these very losses: a floor for every ranking. Lower is better.
@@ -198,20 +172,18 @@ def cost_area_optimal(curve: RiskCoverage) -> Any:
     Abstentions: cost a each.
     Reference: Drummond & Holte (2006), Cost curves, Machine Learning 65, for costs over all prices.
 
-    >>> from demur import grade_units
+    >>> from demur import Curve, grade_units
     >>> cost_area_optimal(Curve.of(grade_units([9, 8], truth=[1, 1], prediction=[0, 1], loss="zero_one")))
     0.25
     """
-    return _of_sample(
-        curve, lambda own: CostEnvelope.of_oracle(own).area, lambda drawn: _areas(drawn, *drawn.level_sums)
-    )
+    return _cost_area(s, *s.oracle.sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
     """Sums over units judged by thresholds chosen without them: losses, accepted units, all units; the largest loss.
 
-    For draws, `weights` hold the weight of each cluster (a column) in each draw (a row).
+    For draws, `weights` are those of the clusters in each of them.
     """
 
     lost: Any
@@ -251,68 +223,22 @@ def cost_crossfit(held_out: HeldOut, price: Fraction) -> Any:
     return (held_out.lost / held_out.largest + declined) / held_out.units
 
 
-def accepted_by_cluster(table: Table, last: Any) -> tuple[Floats, Floats]:
-    """The number of accepted answers of each cluster and their summed loss, up to a plateau per cluster."""
-    plateaus = table.plateaus
-    accepted_entries = plateaus.step <= np.asarray(last)[plateaus.cluster]
-    owner = plateaus.cluster[accepted_entries]
-    accepted, lost = (
-        np.bincount(owner, part[accepted_entries], minlength=table.clusters) for part in (plateaus.count, plateaus.loss)
-    )
-    return accepted.astype(np.float64), lost.astype(np.float64)
+def _paid(s: Sample, count: Number, loss: Number, price: Fraction) -> Number:
+    """What a unit costs if so many answers with so much loss are accepted."""
+    return (loss / s.constant(s.table.largest) + (s.units - count) * s.constant(price)) / s.units
 
 
-def _of_sample(sample: Any, exact: Callable[[Curve], Any], drawn: Callable[[Replicates], Floats]) -> Any:
-    """A cost of the data in fractions, or of replicates in arrays; nan where the largest loss is not known."""
-    if isinstance(sample, Curve):
-        return math.nan if sample.largest_loss is None else exact(sample)
-    if sample.table.largest_loss is None:
-        return np.full(len(sample.units), math.nan)
-    return drawn(sample)
-
-
-def _scale(table: Table) -> float:
-    return math.nan if table.largest_loss is None else table.largest_loss
-
-
-def _paid(sample: Replicates, price: Fraction) -> Floats:
-    """The cost of a unit at each plateau (a row); a sum of nonnegative terms, so rounding cannot make it negative."""
-    paid = sample.loss_sum / _scale(sample.table) + float(price) * (sample.units - sample.count)
-    return np.asarray(paid / sample.units)
-
-
-def _lowest(sample: Replicates, price: Fraction) -> Floats:
-    return np.asarray(_paid(sample, price).min(axis=0, initial=float(price)))
-
-
-def _of_all(sample: Replicates, price: Fraction) -> Floats:
-    return np.asarray(_paid(sample, price)[-1]) if len(sample.count) else np.full(len(sample.units), float(price))
-
-
-def _cheapest_plateau(table: Table, price: Fraction) -> int:
-    """The plateau of the data up to which answers are accepted at the lowest cost; -1 where no cost is known."""
-    if table.largest_loss is None:
-        return -1
-    count, loss_sum = table.plateaus.cumulative(np.ones((table.clusters, 1)), whole=table.whole)
-    return cheapest_plateau(count[:, 0], loss_sum[:, 0], price, _scale(table))
-
-
-def _at_threshold(sample: Replicates, price: Fraction) -> Floats:
-    plateau = _cheapest_plateau(sample.table, price)
-    return np.asarray(_paid(sample, price)[plateau]) if plateau >= 0 else np.full(len(sample.units), float(price))
-
-
-def _areas(sample: Replicates, count: Floats, loss_sum: Floats) -> Floats:
-    """The cost area of each replicate: ½, that of declining everything, minus what each edge of the hull saves.
+def _cost_area(s: Sample, k: Floats, losses: Floats) -> Number:
+    """The cost area of some points: ½, that of declining everything, minus what each edge of their hull saves.
 
     An edge of w units with the summed loss r saves a·w − r at every price a above its switch r/w.
     """
-    areas = np.full(len(sample.units), 0.5)
-    for replicate, units in enumerate(sample.units):
-        nonempty = np.flatnonzero(np.diff(count[:, replicate], prepend=0) > 0)
-        sums, lost = count[nonempty, replicate], loss_sum[nonempty, replicate]
-        vertices = lower_hull_of_sums(sums.astype(np.int64), lost)
-        width, rise = np.diff(sums[vertices], prepend=0), np.diff(lost[vertices], prepend=0) / _scale(sample.table)
-        start = np.maximum(rise / width, 0)
-        areas[replicate] -= np.sum(width * (1 - start**2) / 2 - rise * (1 - start)) / units
-    return areas
+    saved, largest = [], s.constant(s.table.largest)
+    for count, loss in zip(k.T, losses.T, strict=True):
+        held = np.flatnonzero(np.diff(count, prepend=0) > 0)
+        kept = held[lower_hull_of_sums(count[held].astype(np.int64), loss[held])]
+        width, rise = (s.exactly(np.diff(sums[kept], prepend=0)) for sums in (count, loss))
+        with np.errstate(invalid="ignore"):  # where the largest loss is not known
+            start = np.clip(rise / (width * largest.value), 0, 1)
+        saved.append(np.sum(width * largest.value * (1 - start**2) / 2 - rise * (1 - start)))
+    return s.constant(0.5) - Number(np.array(saved), None) / (s.units * largest)

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from demur.errors import UserError, literal, shown, unknown
-from demur.quantities.coverage import Coverage
+from demur.quantities.curve import Curve
+from demur.sampling.coverage import Coverage
 
 Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
+Value_co = TypeVar("Value_co", covariant=True)
 COMMON = "C_common"
 POINT = "C_point"  # the coverage of a rater or a published point
 
@@ -52,11 +54,12 @@ class Quantity:
     a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range there is a
     warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
     "range" (of a cut area), "coverage" or "risk" (of an operating point); empty if it never does. A `loss_free`
-    quantity varies even if no answer is wrong. `influence` is its influence function; `sums`, for a ratio of sums over
-    clusters, the numerator and denominator in each; `limits` its range, given the largest loss and its coverage;
-    `bound` its upper bound if no answer is wrong, given the largest loss, how rare an error-prone cluster is, and Cmax;
-    and `watched` what else is recorded in every replicate. `convention` replaces an undefined value in tasks that
-    report it so. `shown` lists the sections and tables that include it.
+    quantity varies even if no answer is wrong. `influence` is the influence function of a quantity of forecasts; of a
+    curve it follows from the function. `sums` are, for a ratio of sums over clusters, the numerator and denominator in
+    each; `limits` its range, given the largest loss and its coverage; `bound` its upper bound if no answer is wrong,
+    given the largest loss, how rare an error-prone cluster is, and Cmax; and `watched` what else is recorded in every
+    replicate. `convention` replaces an undefined value in tasks that report it so. `shown` lists the sections and
+    tables that include it.
     """
 
     name: str
@@ -146,6 +149,15 @@ def _completed(definition: str, of: Family, undefined: str) -> str:
     return "\n".join(lines)
 
 
+class Computed(Protocol[Value_co]):
+    """A registered function: of a curve the number alone, and otherwise what the function gives."""
+
+    @overload
+    def __call__(self, sample: Curve, *values: Any) -> float: ...
+    @overload
+    def __call__(self, sample: Any, *values: Any) -> Value_co: ...
+
+
 def quantity(
     name: str,
     *,
@@ -155,28 +167,31 @@ def quantity(
     aliases: tuple[str, ...] = (),
     shown: tuple[str, ...] = ("table", "csv", "definitions"),
     **declared: Any,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Value_co]], Computed[Value_co]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
 
-    The same function serves the data and a block of bootstrap replicates; a fraction it returns is rounded here, once.
+    The same function serves the data and a block of bootstrap replicates. Of a curve it gives the number alone.
     """
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Callable[..., Value_co]) -> Computed[Value_co]:
         keys = {entry.key for entry in QUANTITIES.values() if entry.of == of}
         if name in QUANTITIES or (key or name) in keys:
             raise ValueError(f"the quantity {name} or its key {key or name} is registered already")
 
         @wraps(function)
-        def rounded(sample: Any, *values: Any) -> Any:
+        def compute(sample: Any, *values: Any) -> Any:
+            if of in ("curve", "costs") and isinstance(sample, Curve):
+                number: Any = function(sample.sample, *values)
+                return float(number.value[0])
             value = function(sample, *values)
             return float(value) if isinstance(value, Fraction) else value
 
-        rounded.__doc__ = _completed(function.__doc__ or "", of, declared.get("undefined", ""))
+        compute.__doc__ = _completed(function.__doc__ or "", of, declared.get("undefined", ""))
         facts = {"title": name, "shown": frozenset(shown), "parameter": parameter} | declared
-        QUANTITIES[name] = Quantity(name=name, of=of, function=rounded, key=key or name, **facts)
+        QUANTITIES[name] = Quantity(name=name, of=of, function=compute, key=key or name, **facts)
         _ALIASES.update(dict.fromkeys(aliases, QUANTITIES[name].stem))
         _PARSED.clear()
-        return rounded
+        return cast("Computed[Value_co]", compute)
 
     return register
 
@@ -267,21 +282,12 @@ class Measure:
         return isinstance(self.value, str) and self.value in (COMMON, POINT)
 
     def __call__(self, sample: Any) -> Any:
-        """The number, or an array of them for a block of replicates; nan where it is undefined."""
+        """The number of a curve, or that of each replicate of a sample with its derivative; nan where undefined."""
         if self.value is None or self.quantity.of == "selection":
             return self.quantity.function(sample)
         if self._shared:
-            return self.quantity.function(sample.own, sample.common)
+            return self.quantity.function(sample.own, sample.end)
         return self.quantity.function(sample, self.value)
-
-    def influence(self, sample: Any) -> Any:
-        """The influence of each cluster (a row) on the number in each replicate (a column)."""
-        assert self.quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
-        if self.value is None:
-            return self.quantity.influence(sample)
-        if self._shared:
-            return self.quantity.influence(sample.own, sample.common, sample.moves)
-        return self.quantity.influence(sample, self.value)
 
 
 def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family, ...]) -> UserError:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import partial
-from typing import Any
 
-from demur.quantities.coverage import RiskCoverage, threshold_of
-from demur.quantities.influence import on_coverage_at_threshold, on_risk_at_threshold
 from demur.quantities.registry import Parameter, quantity
+from demur.sampling.coverage import threshold_of
+from demur.sampling.numbers import Number
+from demur.sampling.sample import Sample
 
 THRESHOLD = Parameter("threshold=T", threshold_of, "threshold=0.7", spoken=lambda text: text.replace("=", " "))
 _MOST_DIGITS = 17
@@ -49,11 +49,10 @@ def typed_threshold(threshold: float, next_lower: float) -> str:
     better="higher",
     loss_free=True,
     intervals=("ratio", "difference"),
-    influence=on_coverage_at_threshold,
-    sums=lambda table, threshold: (table.accepted(threshold)[1], table.cluster_units, 1),
+    sums=lambda table, threshold: (table.accepted(threshold)[0], table.cluster_units, 1),
     limits=lambda _, __: (0.0, 1.0),
 )
-def coverage_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
+def coverage_at_threshold(s: Sample, threshold: float) -> Number:
     """Coverage at a threshold.
 
     The share of the units whose answer is accepted when everything with at least this confidence is. Higher is better
@@ -68,7 +67,8 @@ def coverage_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
     >>> coverage_at_threshold(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), 1.5)
     0.5
     """
-    return curve.coverage_at_threshold(threshold)
+    count, _ = s.accepted(s.table.points_within(threshold))
+    return count / s.units
 
 
 @_at_threshold(
@@ -78,11 +78,10 @@ def coverage_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
     title="risk at T",
     undefined="nothing is accepted at this threshold",
     intervals=("ratio", "difference"),
-    influence=on_risk_at_threshold,
-    sums=lambda table, threshold: (*table.accepted(threshold), table.divisor),
+    sums=lambda table, threshold: (*table.accepted(threshold)[::-1], table.divisor),
     limits=lambda worst, _: (0.0, worst),
 )
-def risk_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
+def risk_at_threshold(s: Sample, threshold: float) -> Number:
     """Risk at a threshold.
 
     The mean loss of what is accepted when everything with at least this confidence is: what a deployed rule does. Lower
@@ -97,7 +96,8 @@ def risk_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
     >>> risk_at_threshold(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), 1.5)
     1.0
     """
-    return curve.risk_at_threshold(threshold)
+    count, loss = s.accepted(s.table.points_within(threshold))
+    return loss / (count * s.table.divisor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
-from demur.quantities.graded import Graded
 from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO, RISK, both_key, gap_key, handed_key, system_key
 from demur.results.handover import handed_over, handover_curve, shared_units
 from demur.results.published import NO_UNCERTAINTY, PublishedPoint
+from demur.sampling.graded import Graded
 from demur.types import Flags, Json
 
 Views = Mapping[str, Mapping[str, CurveView]]

@@ -10,7 +10,6 @@ from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
 from demur.inference.held_out import FOLDS, HeldOutView
 from demur.inference.key import Key
-from demur.inference.resample import Plan
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import Counted
 from demur.inference.uncertainty import judged_together
@@ -20,6 +19,7 @@ from demur.quantities import Measure, quantities
 from demur.quantities.costs import UNKNOWN, CostEnvelope, cost_optimal, price_of, price_text
 from demur.quantities.curve import Curve
 from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT
+from demur.sampling.resample import Plan
 from demur.types import Json
 
 

@@ -13,17 +13,17 @@ from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Pattern
 from demur.inference.point_intervals import intervals_at_points
 from demur.inference.reliabilities import Reliability
-from demur.inference.resample import Plan
 from demur.inference.rows import Row
 from demur.inference.views import CurveView, SharedView
 from demur.inference.warnings import ResultWarning, about_estimate, about_view
 from demur.quantities import Measure
 from demur.quantities.bin_bounds import area_bounds
-from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
 from demur.quantities.registry import COMMON
 from demur.results.parts import CurveRecord
+from demur.sampling.coverage import Coverage
+from demur.sampling.graded import Graded
+from demur.sampling.resample import Plan
 from demur.types import Json
 
 _BARS = 20  # of a histogram

@@ -10,17 +10,17 @@ from demur.errors import UserError, check_kind
 from demur.facts.alignment import aligned
 from demur.facts.losses import GIVEN
 from demur.inference.estimates import Estimates
-from demur.inference.resample import Plan
 from demur.inference.rows import baseline_of, contrasts_with
 from demur.inference.uncertainty import Request, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import about_comparisons, about_counts
 from demur.quantities import Measure, quantities
-from demur.quantities.coverage import Coverage
-from demur.quantities.graded import Graded
 from demur.quantities.registry import COMMON, CUT
 from demur.results.curves import about_numbers, curve_rows
 from demur.results.settings import HALF, Settings
+from demur.sampling.coverage import Coverage
+from demur.sampling.graded import Graded
+from demur.sampling.resample import Plan
 
 _HOW_TO_GRADE = "grade(items, …) or grade_units(confidence, loss=…) makes it; evaluate(data, …) takes data as they are"
 

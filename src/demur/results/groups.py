@@ -20,11 +20,11 @@ from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts
 from demur.options import as_blank, as_option, declared, number_of, option, section
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
 from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
 from demur.results.parts import Many, Vertices
+from demur.sampling.coverage import Coverage
 from demur.types import Json
 
 if TYPE_CHECKING:

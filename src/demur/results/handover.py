@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.inference.views import CurveView
-from demur.quantities.graded import Clusters, Graded
+from demur.sampling.graded import Clusters, Graded
 from demur.types import Flags, Json
 
 

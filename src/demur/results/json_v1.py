@@ -7,7 +7,6 @@ from typing import Any
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
-from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
@@ -17,6 +16,7 @@ from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import NestedFile, Population, metrics_model
 from demur.results.study import PARTICIPANT, SelectiveStudy, SelectiveSystem, reported
 from demur.results.table import Results, turned
+from demur.sampling.coverage import Coverage
 from demur.types import Json
 
 SIDES = ("left", "right")

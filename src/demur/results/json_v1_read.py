@@ -10,7 +10,6 @@ from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.uncertainty import POINT_ONLY
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
-from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
 from demur.results.emulated import decoded_emulations
@@ -33,6 +32,7 @@ from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT, SelectiveStudy
 from demur.results.table import Results, system_names
+from demur.sampling.coverage import Coverage
 from demur.types import Json
 
 

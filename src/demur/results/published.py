@@ -15,7 +15,7 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.inference.student import normal_quantile
 from demur.inference.views import CurveView
-from demur.quantities.coverage import Coverage
+from demur.sampling.coverage import Coverage
 from demur.types import Json
 
 OTHER_PEOPLE, UNKNOWN_CLUSTERING, NO_UNCERTAINTY = "other participants", "clustering_unknown", "no_uncertainty"

@@ -18,7 +18,6 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
 from demur.quantities import QUANTITIES, quantities
-from demur.quantities.graded import Graded
 from demur.quantities.losses import are_amounts, loss_of
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.operating import UnitSums
@@ -26,6 +25,7 @@ from demur.quantities.registry import COMMON
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
+from demur.sampling.graded import Graded
 from demur.types import Indices, Json
 
 if TYPE_CHECKING:

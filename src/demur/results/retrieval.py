@@ -19,7 +19,6 @@ from demur.errors import UserError, check_kind, literal, located, shown
 from demur.facts.rankings import Rankings, check_same_queries, checked_level
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
-from demur.inference.resample import Plan
 from demur.inference.rows import Row, baseline_of, contrasts_with
 from demur.inference.rules import Counted
 from demur.inference.sums import DecisionView, ForecastsView, Mean, MeansView, mean_over
@@ -29,7 +28,6 @@ from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.graded import Clusters, Graded
 from demur.quantities.ranking import checked_depth, per_query, ranking_measures
 from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
@@ -38,6 +36,8 @@ from demur.results.reference import KnownRanges
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
 from demur.results.study import metric_of_verdict
 from demur.results.table import Results, provenance
+from demur.sampling.graded import Clusters, Graded
+from demur.sampling.resample import Plan
 from demur.types import Flags, Floats
 
 DEPTHS = (1, 3, 5, 10)

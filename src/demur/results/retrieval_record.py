@@ -12,7 +12,6 @@ import numpy as np
 from demur.facts.rankings import Rankings
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
-from demur.inference.resample import Plan
 from demur.inference.rows import Contrast
 from demur.inference.warnings import (
     FEW_WITH_GOLD,
@@ -28,6 +27,7 @@ from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.selection import Policy, breaches
 from demur.results.study import RetrievalStudy
+from demur.sampling.resample import Plan
 from demur.types import Integers, Json
 
 if TYPE_CHECKING:

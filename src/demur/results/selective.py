@@ -21,14 +21,12 @@ from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.groups import GroupRows
 from demur.inference.key import Key
-from demur.inference.resample import Ask, Plan
 from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrasts_with
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_comparisons, about_counts, about_resamples, about_units
 from demur.options import as_option
 from demur.quantities import Measure
-from demur.quantities.graded import Graded
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
@@ -40,6 +38,8 @@ from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.settings import Settings
 from demur.results.study import AREA
 from demur.results.table import Results, provenance, system_names
+from demur.sampling.graded import Graded
+from demur.sampling.resample import Ask, Plan
 from demur.types import Json
 
 NEED_UNITS = ("by_item", "cases.confident_errors", "cases.needless_abstentions")

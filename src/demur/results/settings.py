@@ -13,13 +13,13 @@ from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
 from demur.options import flag_value_of, names_of, number_of, option, section, text_of
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
 from demur.results.costs import Costs
 from demur.results.emulated import Conventions
 from demur.results.groups import Groups, recorded_groups
 from demur.results.study import reported
+from demur.sampling.coverage import Coverage
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration

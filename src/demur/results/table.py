@@ -13,14 +13,14 @@ from demur.facts.signals import listed_names
 from demur.files.strict_json import fingerprint, loads, read_bytes, shown_path
 from demur.files.strict_model import Tool, now
 from demur.files.write import json_members, write_whole
-from demur.inference.engines import engine_name
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.key import Minus
-from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning
 from demur.quantities.conventions.signature import NONE, resampled
 from demur.results.parts import CurveRecord, Execution, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
+from demur.sampling.engine import engine_name
+from demur.sampling.resample import Plan
 from demur.types import Json
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 from demur.show.names import Pair, by_name, pairs_of, systems_of, why_skipped
 from demur.show.statements import methods, population
 from demur.show.statements.conventions import OverTies, emulated_text, other_numbers, remarks, signatures

@@ -8,11 +8,11 @@ from unicodedata import category, east_asian_width
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.quantities import Measure
-from demur.quantities.coverage import Coverage
 from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 
 if TYPE_CHECKING:
     from demur.drawing.forest import IntervalRow

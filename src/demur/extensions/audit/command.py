@@ -325,7 +325,7 @@ def audit(
     """
     from demur.extensions.audit.listing import findings_json, findings_text, statuses
     from demur.files.write import json_text
-    from demur.inference.resample import Plan
+    from demur.sampling.resample import Plan
 
     Plan(own.resamples or 0)  # refuses too many before anything is read
     selected, data, path = statuses(only or ()), own.data or (), own.reported

@@ -20,7 +20,6 @@ from demur.facts.rankings import Rankings
 from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
-from demur.inference.resample import Plan, Progress
 from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
 from demur.results.load import results_of
@@ -29,6 +28,7 @@ from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import evaluate
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
+from demur.sampling.resample import Plan, Progress
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demur.facts.items import summed
 from demur.inference.ratios import Ratio
-from demur.quantities.graded import Graded
+from demur.sampling.graded import Graded
 from demur.types import Floats, Integers
 
 

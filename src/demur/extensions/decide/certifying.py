@@ -18,10 +18,10 @@ from demur.extensions.decide.targets import DecisionTarget, Typed, as_typed
 from demur.extensions.decide.terms import Terms, check_units, grid_of, terms_of
 from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
-from demur.inference.draws import checked_seed, folds
 from demur.options import as_blank, as_option
-from demur.quantities.graded import Graded
 from demur.results.parts import Input
+from demur.sampling.draws import checked_seed, folds
+from demur.sampling.graded import Graded
 
 
 @dataclass(frozen=True, eq=False)

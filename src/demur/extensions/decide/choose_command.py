@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from demur.evaluation.guessing import Settled
     from demur.extensions.decide.rule import Rule
     from demur.facts.items import Items
-    from demur.quantities.graded import Graded
+    from demur.sampling.graded import Graded
 
 
 _UNCERTIFIED = 4

@@ -13,16 +13,16 @@ from demur.extensions.decide.rule import Chosen, Direction, Measured, Procedure,
 from demur.extensions.decide.targets import DecisionTarget, Typed
 from demur.extensions.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
-from demur.inference.draws import checked_seed
-from demur.inference.draws import folds as fold_of_clusters
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import Interval, interval
 from demur.inference.ratios import Ratio
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import Input, Loss
 from demur.results.record import input_of, loss_record
+from demur.sampling.draws import checked_seed
+from demur.sampling.draws import folds as fold_of_clusters
+from demur.sampling.graded import Graded
 
 FOLDS = 10
 

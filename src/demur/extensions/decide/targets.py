@@ -12,10 +12,10 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.options import as_option
 from demur.quantities.costs import cost_optimal, price_of
-from demur.quantities.coverage import Coverage, risk_of, typed_share
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
 from demur.quantities.losses import is_share, takes_percent
+from demur.sampling.coverage import Coverage, risk_of, typed_share
+from demur.sampling.graded import Graded
 
 Typed = str | float | Fraction | Decimal
 _PERCENT_DIGITS = 2

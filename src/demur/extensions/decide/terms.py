@@ -15,8 +15,8 @@ from demur.extensions.decide.targets import Typed, as_typed
 from demur.facts.columns import written_number
 from demur.facts.signals import SIGNALS
 from demur.options import as_blank, as_option
-from demur.quantities.coverage import risk_of
-from demur.quantities.graded import Graded
+from demur.sampling.coverage import risk_of
+from demur.sampling.graded import Graded
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,10 @@ from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, Column, is_null
 from demur.facts.labels import Spelling, folded, number_of, spelled
 from demur.options import as_blank, as_option
-from demur.quantities.coverage import risk_of
 from demur.quantities.losses import LOSSES
 from demur.quantities.losses import loss as loss_named
 from demur.read.cells import Cells
+from demur.sampling.coverage import risk_of
 from demur.types import Flags, Floats
 
 BETS = (0.05, 0.2, 0.5, 0.9)

@@ -139,8 +139,8 @@ def participants(
     from demur.evaluation.answering import evaluate_data
     from demur.extensions.lab.planning import plan_text
     from demur.files.strict_json import decode, loads, read_bytes
-    from demur.inference.resample import Plan
     from demur.results.load import coherent, is_own, results_of
+    from demur.sampling.resample import Plan
 
     data = read_bytes(like[0]) if len(like) == 1 and like[0].lower().endswith(".json") else b"null"
     with located(like[0]):

@@ -6,11 +6,11 @@ from pathlib import Path
 from demur.errors import UserError
 from demur.extensions.lab.runs import simulated_run
 from demur.files.write import json_text, write_whole
-from demur.inference.resample import Plan, Progress
 from demur.read import read_inputs
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan, Progress
 from demur.show.html import report_html
 from demur.show.statements.verdict import comparison
 

@@ -16,12 +16,12 @@ import numpy as np
 from demur.errors import unknown
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, check_people, make_people, run_system, signals_of
 from demur.facts.instruments import PHQ8, Instrument
-from demur.inference.draws import checked_seed
 from demur.inference.student import normal_quantile
 from demur.quantities import quantities
-from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.registry import COMMON, CUT
+from demur.sampling.draws import checked_seed
+from demur.sampling.graded import Clusters, Graded
 from demur.types import Flags, Floats, Indices, Integers
 
 LEFT, RIGHT = "left", "right"

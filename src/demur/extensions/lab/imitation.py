@@ -16,7 +16,7 @@ import numpy as np
 from demur.errors import UserError
 from demur.extensions.lab.designs import LEFT, DataSet, Design, Units
 from demur.inference.student import normal_quantile
-from demur.quantities.graded import Graded
+from demur.sampling.graded import Graded
 from demur.types import Flags, Floats, Indices, Integers
 
 _MOST_ALIKE = 0.99

@@ -15,7 +15,7 @@ from demur.errors import UserError
 from demur.extensions.lab.runs import check_count, make_people
 from demur.facts.instruments import PHQ8, Instrument
 from demur.files.write import json_text, write_all
-from demur.inference.draws import checked_seed
+from demur.sampling.draws import checked_seed
 
 _INTERVIEWER, _PARTICIPANT = "Interviewer", "Participant"
 _FIRST_ID = 300

@@ -12,12 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from demur.extensions.lab.designs import Design
-from demur.inference.views import Cut
 from demur.quantities import Measure
-from demur.quantities.graded import Graded
 from demur.quantities.registry import COMMON
-from demur.quantities.replicates import Replicates
-from demur.quantities.table import Entries, Table
+from demur.sampling.graded import Graded
+from demur.sampling.numbers import Number
+from demur.sampling.plateaus import Points
+from demur.sampling.sample import Cut, Sample
+from demur.sampling.table import Table
 from demur.types import Floats
 
 _STREAM = 2**31  # of random numbers, which data sets do not use
@@ -32,7 +33,7 @@ class TruePopulation:
     known: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
     @cached_property
-    def curves(self) -> Mapping[tuple[str, str], Replicates]:
+    def curves(self) -> Mapping[tuple[str, str], Sample]:
         """The curves by confidence and system, each with one cluster, summed over chunks of participants."""
         design, cells = self.design, dict[tuple[str, str], CellSums]()
         for start in range(0, design.at_large, design.chunk):
@@ -47,9 +48,10 @@ class TruePopulation:
         key = name, confidence, system
         if key not in self.known:
             measure, own = Measure.of(name), self.curves[confidence, system]
-            others = [curve.coverage_reached for (of, _), curve in self.curves.items() if of == confidence]
-            common = np.minimum.reduce(others) * own.units
-            self.known[key] = float(measure(Cut(own, common) if measure.value == COMMON else own)[0])
+            others = [curve for (of, _), curve in self.curves.items() if of == confidence]
+            sample = Cut.at_common_coverage(own, others) if measure.value == COMMON else own
+            number: Number = measure(sample)
+            self.known[key] = float(number.value[0])
         return self.known[key]
 
 
@@ -67,15 +69,11 @@ class CellSums:
         self.by_confidence = _summed(self.by_confidence, -confidence, graded.loss)
         self.by_loss = _summed(self.by_loss, graded.loss, graded.loss)
 
-    def curve(self) -> Replicates:
-        """The units as a curve, the most confident first."""
-        plateaus, levels = (
-            Entries(np.zeros(len(key), np.intp), count, loss, np.arange(len(key)), clusters=1)
-            for key, count, loss in (self.by_confidence, self.by_loss)
-        )
-        threshold, units = -self.by_confidence[0], np.array([float(self.units)])
-        table = Table(range(1), units, threshold, plateaus, levels, self.by_loss[0], self.divisor, whole=True)
-        return Replicates.of(table, np.ones((1, 1)))
+    def curve(self) -> Sample:
+        """The units as a sample of one cluster."""
+        plateaus, levels = (Points(*np.cumsum(sums[1:], axis=1)) for sums in (self.by_confidence, self.by_loss))
+        facts = {"threshold": -self.by_confidence[0], "level_loss": self.by_loss[0]}
+        return Sample.data(Table.pooled(self.units, plateaus, levels, **facts, divisor=self.divisor, whole=True))
 
 
 def _summed(sums: Floats, key: Floats, loss: Floats) -> Floats:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from demur.extensions.lab.runs import check_count
-from demur.inference.draws import checked_seed
+from demur.sampling.draws import checked_seed
 
 CRITERIA = tuple(f"A{number}" for number in range(1, 10))
 SENTENCES = 20

@@ -19,8 +19,8 @@ from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument, totals
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
-from demur.inference.draws import checked_seed
-from demur.quantities.graded import Graded
+from demur.sampling.draws import checked_seed
+from demur.sampling.graded import Graded
 from demur.types import Flags, Floats, Integers, Json
 
 _FIRST_ID = 300

@@ -22,17 +22,17 @@ from demur.extensions.lab.population import TruePopulation
 from demur.extensions.lab.runs import check_count
 from demur.facts.frames import Record, TableOf
 from demur.inference.bands import BandEnds, bands_of, drawn_risks
-from demur.inference.draws import checked_seed
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
-from demur.inference.resample import Ask, Plan, Progress
 from demur.inference.rows import contrasts_with
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts, about_view
 from demur.quantities import Measure
-from demur.quantities.replicates import Replicates
 from demur.results.curves import curve_rows, warnings_of
+from demur.sampling.draws import checked_seed
+from demur.sampling.resample import Ask, Plan, Progress
+from demur.sampling.sample import Sample
 
 METHODS = ("recommended", "percentile")
 BANDS = ("selective_risk", "generalized_risk")
@@ -251,17 +251,15 @@ def _family(rows: Sequence[Estimate]) -> Outcome:
     return Outcome(held, 0.0)
 
 
-def _band(bands: BandEnds | None, risk: str, curve: Replicates, *, warned: bool = False) -> Outcome:
+def _band(bands: BandEnds | None, risk: str, population: Sample, *, warned: bool = False) -> Outcome:
     """Whether the curve of the population lies inside the bands, at once and at each coverage, wherever it reaches."""
     if bands is None:
         return Outcome(dict.fromkeys(METHODS), 0.0, doubted=True)
-    needed = np.ceil(bands.coverage * curve.units * (1 - _SLACK))
-    index = np.searchsorted(curve.count[:, 0], needed)
-    reached = index < len(curve.count)
+    units, (count, loss_sum) = population.units.value, population.table.points
+    index = np.searchsorted(count, np.ceil(bands.coverage * units * (1 - _SLACK)))
+    reached = index < len(count)
     index = index[reached]
-    truth = curve.loss_sum[index, 0] / (
-        curve.table.divisor * (curve.count[index, 0] if risk == BANDS[0] else curve.units)
-    )
+    truth = loss_sum[index] / (population.table.divisor * (count[index] if risk == BANDS[0] else units))
     ends = getattr(bands, risk)
     low, high = ends.low_simultaneous[reached], ends.high_simultaneous[reached]
     defined = ~np.isnan(low)

@@ -11,11 +11,11 @@ from demur.extensions.produce.producing import ProduceOptions, Production
 from demur.extensions.produce.scripted import ScriptedEndpoint
 from demur.extensions.produce.scripted_answers import Script
 from demur.files.write import write_whole
-from demur.inference.resample import Plan
 from demur.read import read_inputs
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
+from demur.sampling.resample import Plan
 from demur.show.html import report_html
 from demur.show.statements.verdict import comparison
 

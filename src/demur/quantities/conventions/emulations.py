@@ -18,12 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from demur.errors import UserError, registered, repeated
+from demur.quantities.areas import augrc, aurc
 from demur.quantities.conventions.signature import NONE
-from demur.quantities.coverage import Coverage, risk_of
 from demur.quantities.curve import Curve
-from demur.quantities.exact import cumulative_sum, sum_of_quotients
-from demur.quantities.graded import Graded
-from demur.quantities.plateaus import CurvePoints
+from demur.quantities.excess import augrc_optimal, aurc_harmonic, aurc_optimal, aurc_sele
+from demur.quantities.operating import coverage_at_risk
+from demur.quantities.registry import Computed
+from demur.sampling.coverage import Coverage, risk_of
+from demur.sampling.graded import Graded
+from demur.sampling.numbers import Number
+from demur.sampling.plateaus import Points
+from demur.sampling.steps import careful_sum
 from demur.types import Indices
 
 Value = Fraction | float
@@ -85,8 +90,8 @@ class Answers:
     def _ranked(self, ties: str) -> Curve:
         if ties == "plateau":
             return self.tied
-        losses = cumulative_sum(self.graded.loss[self._order(ties)])
-        return replace(self.tied, points=CurvePoints(np.arange(1, len(losses) + 1), losses))
+        losses = careful_sum(self.graded.loss[self._order(ties)])
+        return replace(self.tied, points=Points(np.arange(1, len(losses) + 1), losses))
 
     def _order(self, ties: str) -> Indices:
         loss, sure = self.graded.loss, self.graded.confidence
@@ -175,7 +180,7 @@ def closed_form(error: float, epsilon: float = 0.0) -> float:
     return error + (1 - error) * math.log(right) if right > 0 else math.nan
 
 
-def _hyperbola(points: CurvePoints) -> float:
+def _hyperbola(points: Points) -> float:
     """Area under the mean loss where the summed loss is linear between points, in units × loss numerators."""
     count, losses = points.count.astype(float), points.loss_sum.astype(float)
     k, m, lost, more = count[:-1], count[1:], losses[:-1], losses[1:]
@@ -191,25 +196,31 @@ def _achievable_on_roc(curve: Curve) -> float:
     """The vertices of the upper hull of the ROC curve are those of the lower hull of the summed losses."""
     if is_zero_one(curve):
         kept = curve.cheapest_points
-        curve = replace(curve, points=CurvePoints(curve.points.count[kept], curve.points.loss_sum[kept]))
+        curve = replace(curve, points=Points(curve.points.count[kept], curve.points.loss_sum[kept]))
     return _area_of_hyperbolas(curve)
+
+
+def _exactly(quantity: Computed[Number], curve: Curve) -> Fraction:
+    """A number of a curve that is not yet rounded."""
+    value: Fraction = quantity(curve.sample).value[0]
+    return value
 
 
 def _optimal(curve: Curve) -> Value:
     if is_zero_one(curve):
-        return 1000 * closed_form(float(curve.overall_risk), _EPSILON)
-    return 1000 * curve.optimal_selective_area
+        return 1000 * closed_form(curve.overall_risk, _EPSILON)
+    return 1000 * _exactly(aurc_optimal, curve)
 
 
 def _optimal_generalized(curve: Curve) -> Value:
     if is_zero_one(curve):
-        return Fraction(curve.overall_risk) ** 2 * 500
-    return 1000 * curve.optimal_generalized_area
+        return curve.exact_risk(-1, "selective") ** 2 * 500
+    return 1000 * _exactly(augrc_optimal, curve)
 
 
-def _off_by_one(curve: Curve) -> Fraction:
+def _off_by_one(curve: Curve) -> float:
     losses, n = curve.points.loss_sum.astype(float), curve.units
-    return sum_of_quotients(losses, np.append(np.arange(2.0, n + 1), float(n))) / (n * curve.divisor)
+    return math.fsum(losses / np.append(np.arange(2.0, n + 1), float(n))) / (n * curve.divisor)
 
 
 def _log_weights(curve: Curve) -> float:
@@ -224,12 +235,12 @@ def _from_first_point(curve: Curve, area: Fraction, start: Fraction) -> Value:
 
 
 def _first_risk(curve: Curve) -> Fraction:
-    return curve.points.risk(0) / curve.divisor
+    return curve.exact_risk(0, "selective")
 
 
-def _risk_of_share(curve: Curve, coverage: Coverage) -> Fraction:
+def _risk_of_share(curve: Curve, coverage: Coverage) -> float:
     rank = math.ceil(curve.units * float(coverage))  # of a product of floats, as the tool computes it
-    return curve.points.risk(rank - 1) / curve.divisor
+    return float(curve.selective_risk[rank - 1])
 
 
 _NOT_ZERO_ONE = "the closed form of the optimum is that of 0/1 losses, which these are not"
@@ -243,12 +254,12 @@ EMULATIONS: dict[str, Emulation] = {
             "fd-shifts, × 1000 and without the abstentions",
             {"abst": "drop", "ties": "plateau", "dom": "one", "x": "1000", "opt": "closed", "hull": "roc"},
             {
-                "aurc": Definition(lambda curve: 1000 * curve.selective_area),
-                "augrc": Definition(lambda curve: 1000 * curve.generalized_area),
+                "aurc": Definition(lambda curve: 1000 * _exactly(aurc, curve)),
+                "augrc": Definition(lambda curve: 1000 * _exactly(augrc, curve)),
                 "aurc_optimal": Definition(_optimal),
                 "augrc_optimal": Definition(_optimal_generalized),
-                "eaurc": Definition(lambda curve: float(1000 * curve.selective_area) - float(_optimal(curve))),
-                "eaugrc": Definition(lambda curve: 1000 * curve.generalized_area - _optimal_generalized(curve)),
+                "eaurc": Definition(lambda curve: float(1000 * _exactly(aurc, curve)) - float(_optimal(curve))),
+                "eaugrc": Definition(lambda curve: 1000 * _exactly(augrc, curve) - _optimal_generalized(curve)),
                 "aurc_achievable": Definition(_achievable_on_roc),
                 "aurc_hyperbola": Definition(_area_of_hyperbolas),
             },
@@ -260,7 +271,7 @@ EMULATIONS: dict[str, Emulation] = {
             {
                 "aurc": Definition(_off_by_one),
                 "eaurc": Definition(
-                    lambda curve: float(_off_by_one(curve)) - closed_form(float(curve.overall_risk)),
+                    lambda curve: _off_by_one(curve) - closed_form(curve.overall_risk),
                     "the closed form of the optimum has no value at a mean loss of 1 or more",
                     lambda curve: "" if is_zero_one(curve) else _NOT_ZERO_ONE,
                 ),
@@ -272,18 +283,18 @@ EMULATIONS: dict[str, Emulation] = {
             _BY_ROW | {"ties": "given.first", "rule": "trapezoid", "dom": "one.renorm", "g.start": NONE},
             {
                 "aurc": Definition(
-                    lambda curve: _from_first_point(curve, curve.selective_area, _first_risk(curve) / curve.units),
+                    lambda curve: _from_first_point(curve, _exactly(aurc, curve), _first_risk(curve) / curve.units),
                     _ONE_ANSWER,
                 ),
                 "augrc": Definition(
                     lambda curve: _from_first_point(
-                        curve, curve.generalized_area, _first_risk(curve) / (2 * curve.units**2)
+                        curve, _exactly(augrc, curve), _first_risk(curve) / (2 * curve.units**2)
                     ),
                     _ONE_ANSWER,
                 ),
                 "risk@C": Definition(_risk_of_share),
                 "coverage@risk=R": Definition(
-                    lambda curve, risk: curve.coverage_at_risk(risk) or math.nan,
+                    lambda curve, risk: coverage_at_risk(curve, risk) or math.nan,
                     "no number of answers has a risk this low",
                 ),
             },
@@ -293,20 +304,20 @@ EMULATIONS: dict[str, Emulation] = {
             "prefix-mean",
             "em of AsymptoticAURC, and rcc-auc of lm-polygraph but for its rescaling",
             _BY_ROW | {"rule": "mean"},
-            {"aurc": Definition(lambda curve: curve.harmonic_area)},
+            {"aurc": Definition(aurc_harmonic)},
         ),
         Emulation("ln", "ln of AsymptoticAURC", _BY_ROW | {"rule": "weights.ln"}, {"aurc": Definition(_log_weights)}),
         Emulation(
             "sele",
             "SELE of AsymptoticAURC",
             _BY_ROW | {"rule": "weights.sele"},
-            {"aurc": Definition(lambda curve: curve.pairwise_area)},
+            {"aurc": Definition(aurc_sele)},
         ),
         Emulation(
             "item-by-item",
             "the older AURC of lists of dicts, which compute_aurc takes without a loss",
             _BY_ROW | {"abst": "in", "ties": "given.first", "rule": "trapezoid", "dom": "cmax"},
-            {"aurc": Definition(lambda curve: curve.selective_area - _first_risk(curve) / curve.units)},
+            {"aurc": Definition(lambda curve: _exactly(aurc, curve) - _first_risk(curve) / curve.units)},
         ),
     )
 }

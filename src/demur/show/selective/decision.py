@@ -7,10 +7,10 @@ from itertools import islice
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
 from demur.inference.key import Key
-from demur.quantities.coverage import Coverage
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 from demur.show.names import NamedSystem, systems_of
 from demur.show.rules import ShownRule
 from demur.show.sections import FEW, Content, section

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.quantities.coverage import Coverage
 from demur.results.study import AREA
 from demur.results.table import Results
+from demur.sampling.coverage import Coverage
 from demur.show.names import NamedSystem, Pair, by_name, pairs_of, systems_of
 from demur.show.statements.decisions import Conclusion, Decision, conclusion, decide
 from demur.show.statements.leaderboard import best_systems, board_to_show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,13 @@ from demur.extensions.audit.reported.contexts import Context
 from demur.extensions.audit.reported.names import SELECTIVE, ReportedQuantity
 from demur.facts.items import Items
 from demur.quantities import QUANTITIES
-from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
+from demur.sampling.coverage import Coverage
+from demur.sampling.exact import ExactLine, ExactSample
+from demur.sampling.graded import Graded
+from demur.sampling.line import Line
+from demur.sampling.numbers import Number
+from demur.types import Floats
 
 RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
     "participants_total": lambda _, everyone: everyone,
@@ -34,45 +38,53 @@ _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eau
 _SHORT = "no flat start: integrated from the first operating point"
 
 
+def _first(values: Any) -> Any:
+    """The first of some numbers as a fraction; 0 if there are none."""
+    return np.array([sum(map(Fraction, values[:1].tolist()))], object)
+
+
+@dataclass(frozen=True, eq=False)
+class _LineFromFirstPoint(ExactLine):
+    """A line whose areas begin after so many units."""
+
+    start: int = field(kw_only=True)
+
+    def _area_upto(self, end: Number, *, selective: bool) -> Number:
+        before = Number(np.minimum(end.value, self.start))
+        return super()._area_upto(end, selective=selective) - super()._area_upto(before, selective=selective)
+
+    def _area_by_unit(self, loss: Floats) -> Number:
+        return super()._area_by_unit(loss) - Number(_first(loss))
+
+    def hull_area(self) -> Any:
+        return super().hull_area() - _first(self.data.loss_sum)
+
+
+class _SampleFromFirstPoint(ExactSample):
+    """The data, with lines that begin at their first point: of the oracle order, at its first unit."""
+
+    @cached_property
+    def curve(self) -> Line:
+        points = self.table.points
+        start = int(points.count[0]) if len(points.count) else 0
+        return _LineFromFirstPoint(self.table.plateaus, self.weights, self.table.whole, data=points, start=start)
+
+    @cached_property
+    def oracle(self) -> Line:
+        points = self.table.oracle_points
+        return _LineFromFirstPoint(self.table.levels, self.weights, self.table.whole, data=points, start=1)
+
+
 class _FromFirstPoint(Curve):
     """A curve whose areas begin at its first operating point, as those of some tools do."""
 
     @classmethod
     def of_curve(cls, curve: Curve) -> _FromFirstPoint:
-        return cls(**{field.name: getattr(curve, field.name) for field in fields(curve)})
-
-    def _start(self, coverage: Coverage | None) -> Coverage | None:
-        """The coverage of the first point, or that of a cut before it; None where nothing is answered."""
-        if not len(self):
-            return None
-        first = Fraction(int(self.points.count[0]), self.units)
-        return _exactly(first if coverage is None else min(first, coverage.value))
-
-    def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
-        whole, start = super().selective_area_upto(coverage), self._start(coverage)
-        return whole if start is None else whole - super().selective_area_upto(start)
-
-    def generalized_area_upto(self, coverage: Coverage | None) -> Fraction:
-        whole, start = super().generalized_area_upto(coverage), self._start(coverage)
-        return whole if start is None else whole - super().generalized_area_upto(start)
+        return cls(**{each.name: getattr(curve, each.name) for each in fields(curve)})
 
     @cached_property
-    def optimal_selective_area(self) -> Fraction:
-        return super().optimal_selective_area - self._smallest_loss / self.units
-
-    @cached_property
-    def optimal_generalized_area(self) -> Fraction:
-        return super().optimal_generalized_area - self._smallest_loss / (2 * self.units**2)
-
-    @cached_property
-    def achievable_selective_area(self) -> Fraction:
-        start = self._start(None)
-        return super().achievable_selective_area - (super().selective_area_upto(start) if start else 0)
-
-    @property
-    def _smallest_loss(self) -> Fraction:
-        """The risk at the first point of the oracle order, which is one unit."""
-        return Fraction(self.loss_levels[0].item()) / self.divisor if len(self.loss_levels) else Fraction(0)
+    def sample(self) -> ExactSample:
+        return _SampleFromFirstPoint.of(super().sample.table)
 
 
 def _untied(graded: Graded) -> Curve:

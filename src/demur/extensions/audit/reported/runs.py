@@ -41,13 +41,13 @@ from demur.extensions.audit.retrieval_figures import FIGURES
 from demur.facts.frames import TableOf
 from demur.facts.items import Items
 from demur.facts.losses import GIVEN
-from demur.inference.resample import Plan, bootstrap
 from demur.quantities import Measure
 from demur.quantities.curve import Curve
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import LOSSES
-from demur.quantities.table import Table
+from demur.sampling.graded import Clusters, Graded
+from demur.sampling.resample import Plan, bootstrap
+from demur.sampling.table import Table
 from demur.types import Floats
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,8 @@ from demur.quantities.conventions.bridges import CONVENTIONS, convention_of, sca
 from demur.quantities.conventions.emulations import EMULATIONS, Answers, Definition, Emulation
 from demur.quantities.conventions.signature import MANY, OURS
 from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
+from demur.quantities.excess import aurc_harmonic
+from demur.sampling.graded import Graded
 
 _FD_SHIFTS, _TORCH = EMULATIONS["fd-shifts"], EMULATIONS["torch-uncertainty"]
 _HYPERBOLAS = {"aurc": _FD_SHIFTS.numbers["aurc_hyperbola"]}
@@ -33,10 +33,10 @@ def _not_times_1000(definition: Definition) -> Definition:
     return Definition(lambda curve: definition.number(curve) / 1000)
 
 
-def _mean_of_rescaled(curve: Curve) -> Fraction:
+def _mean_of_rescaled(curve: Curve) -> float:
     """The mean selective risk of losses rescaled from 0 to 1; where all are equal they are in the middle."""
-    low, high = (Fraction(curve.loss_levels[end].item()) / curve.divisor for end in (0, -1))
-    return (curve.harmonic_area - low) / (high - low) if high > low else Fraction(1, 2)
+    low, high = (curve.loss_levels[end].item() / curve.divisor for end in (0, -1))
+    return (aurc_harmonic(curve) - low) / (high - low) if high > low else 0.5
 
 
 def _plotted_generalized_area(curve: Curve) -> float:

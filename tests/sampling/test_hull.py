@@ -1,9 +1,11 @@
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from demur.quantities.exact import Fraction, lower_hull, sum_of_quotients
+from demur.sampling.exact import sum_of_quotients
+from demur.sampling.hull import lower_hull
 from reference.selective import Point, hull
 
 

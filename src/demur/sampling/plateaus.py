@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,68 +11,29 @@ from numpy.typing import NDArray
 
 from demur.facts.coded import Coded, occurring, positions, summed_by
 from demur.facts.items import summed
-from demur.quantities.exact import cumulative_sum, sum_of_quotients
-from demur.quantities.graded import Graded
-from demur.types import Flags, Floats, Indices, Integers
+from demur.sampling.graded import Graded
+from demur.sampling.steps import careful_sum, last_of_equal, narrow
+from demur.types import Floats, Indices, Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CurvePoints:
-    """The accepted units and their summed loss numerators at each point, from which areas are computed.
+class Points:
+    """The number of units accepted at each point of a curve, and their summed loss numerators: integers if they can be.
 
-    Integers stay integers until the last division.
+    A loss numerator is a loss times the divisor of its table.
     """
 
     count: Integers
     loss_sum: NDArray[Any]
 
-    def __len__(self) -> int:
-        return len(self.count)
-
-    def risk(self, index: int) -> Fraction:
-        """The mean loss numerator of the units accepted at point `index`."""
-        return Fraction(self.loss_sum[index].item()) / int(self.count[index])
-
-    def upto(self, length: int) -> CurvePoints:
-        """The first `length` points."""
-        return CurvePoints(self.count[:length], self.loss_sum[:length])
-
-    def selective_area(self) -> Fraction:
-        """Area under the mean loss, in units × loss numerators: trapezoids, flat from 0 to the first point.
-
-        Each risk appears in the trapezoids on both its sides, so the doubled area is one sum of quotients.
-        """
-        if not len(self):
-            return Fraction(0)
-        count = self.count.astype(np.float64)
-        width = np.empty_like(count)
-        width[:-1], width[-1] = count[1:], count[-1]
-        width[1:] -= count[:-1]
-        width[0] += count[0]
-        return sum_of_quotients(width * self.loss_sum, count) / 2
-
-    def generalized_area(self) -> Fraction:
-        """Area under the summed loss, in units × loss numerators: trapezoids, from 0 at coverage 0."""
-        width, heights = self.count.copy(), self.loss_sum.copy()
-        width[1:] -= self.count[:-1]
-        heights[1:] += self.loss_sum[:-1]
-        return Fraction((width * heights).sum().item()) / 2
-
-
-def last_of_equal(values: NDArray[Any]) -> Flags:
-    """Where the next of some sorted values is another."""
-    return np.append(values[1:] != values[:-1], True)[: len(values)]
-
-
-def narrow(size: int) -> np.dtype[Any]:
-    """The integers that tell so many apart, in four bytes where these do: there may be tens of millions."""
-    return np.promote_types(np.int32, np.min_scalar_type(-size - 1))
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        yield from (self.count, self.loss_sum)
 
 
 class Plateaus(NamedTuple):
     """Points with their confidence, the plateau of each answer, and the levels of loss with their numbers of units."""
 
-    points: CurvePoints
+    points: Points
     confidence: Floats
     plateau: Indices
     levels: NDArray[Any]
@@ -84,6 +45,15 @@ class Plateaus(NamedTuple):
         confidence: Any = graded.confidence
         coded = isinstance(confidence, Coded) and graded.loss.dtype.kind == "i"
         return _counted(graded) if coded else _sorted(graded)
+
+    def thresholds(self, graded: Graded) -> Floats:
+        """The confidences on the scale of the given signal."""
+        return graded.scale * self.confidence + 0.0  # turns -0.0 into 0.0
+
+
+def oracle_points(levels: NDArray[Any], sizes: Integers) -> Points:
+    """The points of the oracle order where the loss of the next unit is larger, and the last."""
+    return Points(careful_sum(sizes), careful_sum(levels * sizes))
 
 
 def _sorted(graded: Graded) -> Plateaus:
@@ -101,7 +71,7 @@ def _sorted(graded: Graded) -> Plateaus:
         count = graded.count[order]
         accepted, loss = np.cumsum(count)[ends], loss * count
         sizes = summed(np.searchsorted(levels, graded.loss), graded.count, len(levels))
-    points = CurvePoints(accepted, cumulative_sum(loss)[ends])
+    points = Points(accepted, careful_sum(loss)[ends])
     return Plateaus(points, graded.confidence[order[ends]], plateau, levels, sizes)
 
 
@@ -112,4 +82,4 @@ def _counted(graded: Graded) -> Plateaus:
     units = [] if graded.count is None else [graded.count]
     count, loss = (summed_by(plateau, factors, len(confidence)) for factors in (units, [*units, graded.loss]))
     sizes = summed_by(positions(levels, graded.loss), units, len(levels))
-    return Plateaus(CurvePoints(np.cumsum(count), np.cumsum(loss)), confidence, plateau, levels, sizes)
+    return Plateaus(Points(np.cumsum(count), np.cumsum(loss)), confidence, plateau, levels, sizes)

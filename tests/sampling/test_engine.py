@@ -3,19 +3,19 @@
 import pytest
 
 from demur import UserError
-from demur.inference.engines import CHOICES, chosen_kernel, engine_name
-from demur.inference.engines.kernel import KERNELS, MISSING, Kernel
+from demur.sampling.engine import CHOICES, chosen_kernel, engine_name
+from demur.sampling.kernel import KERNELS, MISSING, SETS, Kernel
 
-EVERY = {f"c:{name}": Kernel(name, number) for number, name in enumerate(("baseline", "avx2", "avx512"))}
+EVERY = {f"c:{name}": Kernel(name, None) for name in SETS}
 
 
 @pytest.fixture
 def having(monkeypatch):
     """A processor with these instruction sets, or a reason for there being no kernel; and what DEMUR_ENGINE is."""
 
-    def have(sets, variable, missing=None):
-        monkeypatch.setattr("demur.inference.engines.kernel.KERNELS", {name: EVERY[name] for name in sets})
-        monkeypatch.setattr("demur.inference.engines.kernel.MISSING", missing)
+    def have(sets, variable, missing=""):
+        monkeypatch.setattr("demur.sampling.kernel.KERNELS", {name: EVERY[name] for name in sets})
+        monkeypatch.setattr("demur.sampling.kernel.MISSING", missing)
         monkeypatch.setenv("DEMUR_ENGINE", variable)
 
     return have
@@ -36,7 +36,7 @@ def having(monkeypatch):
     ],
 )
 def test_the_widest_instructions_are_chosen_unless_the_variable_says_otherwise(having, sets, variable, chosen):
-    having(sets, variable, None if sets else "the kernel was not built")
+    having(sets, variable, "" if sets else "the kernel was not built")
     assert engine_name() == chosen
     assert (chosen_kernel() is None) == (chosen == "numpy")
 
@@ -69,4 +69,4 @@ def test_any_other_text_is_an_error_that_names_the_choices(having, variable):
 
 def test_every_set_of_the_kernel_can_be_chosen_and_none_without_one():
     assert set(KERNELS) <= set(CHOICES)
-    assert bool(KERNELS) == (MISSING is None)
+    assert bool(KERNELS) == (not MISSING)

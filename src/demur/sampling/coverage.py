@@ -1,15 +1,14 @@
-"""Coverages and risks as they are typed, where 0.3 is three tenths, and what a quantity may ask of a curve."""
+"""Coverages and risks as they are typed, where 0.3 is three tenths."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -163,25 +162,3 @@ class Coverage:
 
     def __float__(self) -> float:
         return float(self.value)
-
-
-class RiskCoverage(Protocol):
-    """What a quantity may ask: of one curve, in fractions, or of a block of bootstrap replicates, in arrays."""
-
-    coverage_reached: Any
-    overall_risk: Any
-    generalized_risk_reached: Any
-    selective_area: Any
-    generalized_area: Any
-    optimal_selective_area: Any
-    optimal_generalized_area: Any
-    achievable_selective_area: Any
-    harmonic_area: Any
-    pairwise_area: Any
-    selective_area_upto: Callable[[Coverage], Any]
-    generalized_area_upto: Callable[[Coverage], Any]
-    risk_at: Callable[[Coverage], Any]
-    coverage_at_risk: Callable[[Fraction], Any]
-    coverage_at_threshold: Callable[[float], Any]
-    risk_at_threshold: Callable[[float], Any]
-    ratio: Callable[[Any, Any], Any]

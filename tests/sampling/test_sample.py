@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from demur import Coverage, Measure, Table
-from demur.inference.draws import weights
 from demur.quantities import default_measures
-from demur.quantities.replicates import Replicates
+from demur.quantities.operating import augrc_at, aurc_at
+from demur.sampling.draws import weights
+from demur.sampling.numbers import Number
+from demur.sampling.sample import Sample
 from seeds import seeds
 from tables import Units
 
@@ -24,9 +26,9 @@ ALL += [Measure.of(f"coverage@risk={limit}") for limit in ("0", "0.25", "0.5", "
 def test_every_quantity_of_a_replicate_is_that_of_its_units(seed):
     units = Units.random(seed)
     drawn = weights(seed, np.arange(6), units.clusters)
-    replicates, curves = Replicates.of(Table.of(units.graded()), drawn), [*map(units.curve_of, drawn)]
+    replicates, curves = Sample.drawn(Table.of(units.graded()), drawn), [*map(units.curve_of, drawn)]
     for measure in ALL:
-        for value, curve in zip(measure(replicates), curves, strict=True):
+        for value, curve in zip(measure(replicates).value, curves, strict=True):
             expected = measure(curve)
             if math.isnan(expected):
                 assert math.isnan(value), measure
@@ -53,23 +55,22 @@ def test_units_of_one_cluster_may_share_a_confidence(times):
     table, drawn = Table.of(units.graded()), weights(1, np.arange(9), 8)
     assert not table.plateaus.dense
     for name in ("aurc", "augrc", "cmax"):
-        found = Measure.of(name)(Replicates.of(table, drawn))
+        found = Measure.of(name)(Sample.drawn(table, drawn)).value
         assert found == pytest.approx([Measure.of(name)(units.curve_of(row)) for row in drawn], rel=1e-12)
 
 
 def test_areas_may_be_cut_at_another_place_in_each_replicate():
     units = Units.random(5, most=8, whole=True)
     drawn = weights(1, np.arange(20), units.clusters)
-    sample = Replicates.of(Table.of(units.graded()), drawn)
-    cut = np.floor(sample.answered / 2)
-    for row, count, selective, generalized in zip(
-        drawn, cut, sample.selective_area_upto(cut), sample.generalized_area_upto(cut)
-    ):
+    sample = Sample.drawn(Table.of(units.graded()), drawn)
+    cut = np.floor(sample.answered.value / 2)
+    areas = (area(sample, Number(cut)).value for area in (aurc_at, augrc_at))
+    for row, count, selective, generalized in zip(drawn, cut, *areas):
         curve = units.curve_of(row)
         if count:
             coverage = Coverage.of(f"{int(count)}/{curve.units}")
-            assert selective == pytest.approx(float(curve.selective_area_upto(coverage)), rel=1e-12)
-            assert generalized == pytest.approx(float(curve.generalized_area_upto(coverage)), rel=1e-12)
+            assert selective == pytest.approx(aurc_at(curve, coverage), rel=1e-12)
+            assert generalized == pytest.approx(augrc_at(curve, coverage), rel=1e-12)
         else:
             assert selective == generalized == 0
 
@@ -79,6 +80,6 @@ def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum()
     drawn = weights(2, np.arange(30), units.clusters)
     table = Table.of(units.graded())
     for one, other in zip(
-        table.plateaus.cumulative(drawn.T, whole=True), table.plateaus.cumulative(drawn.T, whole=False)
+        table.plateaus.running_sums(drawn.T, whole=True), table.plateaus.running_sums(drawn.T, whole=False)
     ):
         assert (one == other).all()

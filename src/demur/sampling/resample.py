@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,27 +12,23 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.facts.memory import give_back
-from demur.inference.draws import checked_seed, weights
-from demur.inference.engines import prepared_kernel
-from demur.inference.evidence import Errors, errors_of_squares
 from demur.options import as_option, option, section
-from demur.quantities.coverage import Coverage
-from demur.quantities.replicates import Replicates
-from demur.quantities.table import Table
+from demur.sampling import engine
+from demur.sampling.draws import checked_seed, weights
+from demur.sampling.numbers import Number
+from demur.sampling.sample import Sample
+from demur.sampling.table import Table
+from demur.sampling.weights import Weights
 from demur.types import Floats
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from demur.inference.engines.tiles import Prepared, Tiles
-
 Columns = dict[str, Floats]
 Progress = Callable[[int, int], None]
-WeightsOf = Callable[[range, "Prepared | None"], "Floats | Tiles"]
 _BLOCK_CELLS = 1 << 17  # 1 MB per array: a block stays in the processor's cache
-_KERNEL_CELLS = 1 << 21  # replicates times clusters: Python takes a millisecond per block, whatever its size
 _MOST_CELLS = 1 << 22  # at most 32 MB per array, for 16 replicates
-_LANES = 16
+_FEW_REPLICATES = 16
 _LARGE = 10**8  # units times resamples: tenths of a second on one processor
 _KEPT = 3 << 20
 _MANY_CLUSTERS = 1 << 17  # whose weights leave megabytes on the heap of each thread
@@ -42,14 +37,25 @@ _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """Numbers to compute of a view: under each name one number, or a row of numbers, per replicate.
-
-    The operating points at all `coverages` of a curve are found in one sweep.
-    """
+    """Numbers to compute of a view: under each name one number, a row of numbers, or an error, per replicate."""
 
     view: Any
     numbers: Callable[[Any], Mapping[str, Any]]
-    coverages: tuple[Coverage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StdError:
+    """The standard error of a number in each replicate, √(P/(P−1) · Σ u²) over P clusters with the influences u.
+
+    `clusters` is how many hold any of the number's units. All errors of a block are computed together.
+    """
+
+    number: Number
+    clusters: int
+
+    def of_squares(self, squares: Floats) -> Floats:
+        """The errors, from sums of squared influences; 0 for one cluster."""
+        return np.sqrt(squares * (self.clusters / (self.clusters - 1))) if self.clusters > 1 else np.zeros(len(squares))
 
 
 @section("plan")
@@ -99,6 +105,12 @@ class Plan:
         """The plan with its number of threads settled for this many units."""
         return replace(self, threads=self.threads or _threads(units * self.resamples))
 
+    def drawn(self, replicates: range, clusters: int) -> Weights:
+        """How often each cluster occurs in some of the replicates: draw i of replicate b is by (seed, b, i) alone."""
+        assert self.seed is not None  # noqa: S101  (the plan has checked it)
+        by_kernel = engine.drawn(self.seed, replicates, clusters) if self.strata is None else None
+        return by_kernel or engine.packed(weights(self.seed, np.asarray(replicates), clusters, self.strata))
+
 
 def _threads(cells: int) -> int:
     """The number of threads: all processors for large work, one for small work."""
@@ -110,13 +122,13 @@ def _threads(cells: int) -> int:
 def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan: Plan) -> Columns:
     """The values of a statistic over bootstrap samples of the clusters the tables share.
 
-    The statistic gets one `Replicates` per table, all drawn alike, and gives a number, or a row of numbers, per
-    replicate under each name.
+    The statistic gets one `Sample` per table, all drawn alike, and gives a number, or a row of numbers, per replicate
+    under each name.
 
     >>> import numpy as np
-    >>> from demur import Graded
-    >>> table = Table.of(Graded(4, np.array([0, 2, 0]), np.array([2.0, 2.0, 1.0])))
-    >>> bootstrap(lambda sample: {"aurc": sample.selective_area}, table, plan=Plan(3, seed=1))["aurc"].round(3).tolist()
+    >>> from demur import Graded, Measure
+    >>> table, aurc = Table.of(Graded(4, np.array([0, 2, 0]), np.array([2.0, 2.0, 1.0]))), Measure.of("aurc")
+    >>> bootstrap(lambda sample: {"aurc": aurc(sample)}, table, plan=Plan(3, seed=1))["aurc"].round(3).tolist()
     [0.875, 1.75, 0.0]
     """
     if not tables or not all(isinstance(table, Table) for table in tables):
@@ -125,8 +137,7 @@ def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan:
     view = SimpleNamespace(
         ids=tables[0].ids,
         cells=max(table.cells for table in tables),
-        sweeps=True,
-        drawn=lambda weights: [Replicates.of(table, weights) for table in tables],
+        drawn=lambda weights: [Sample(table, weights) for table in tables],
     )
     return resampled([Ask(view, lambda samples: statistic(*samples))], plan)[0]
 
@@ -139,13 +150,15 @@ def _check_drawn_alike(views: Sequence[Any]) -> None:
 def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     """The answers to every ask over bootstrap samples of the clusters, all views from the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
+    return _in_blocks(asks, lambda replicates: plan.drawn(replicates, clusters), plan.resamples, plan)
 
-    def drawn(replicates: range, prepared: Prepared | None) -> Floats | Tiles:
-        assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        tiles = prepared.drawn(plan.seed, replicates, clusters) if prepared and plan.strata is None else None
-        return tiles or weights(plan.seed, np.asarray(replicates), clusters, plan.strata)
 
-    return _in_blocks(asks, drawn, plan.resamples, plan)
+def replicates_of(asks: Sequence[Ask], plan: Plan, replicates: range) -> list[Columns]:
+    """The answers to every ask in some of the replicates.
+
+    They follow from the asks and the plan alone, so blocks may be computed anywhere and in any order to the same bytes.
+    """
+    return _answers(asks, plan.drawn(replicates, len(asks[0].view.ids)))
 
 
 def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
@@ -154,37 +167,31 @@ def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     if clusters <= 1:
         return [{} for _ in asks]
 
-    def all_but(chosen: range, _: Prepared | None) -> Floats:
-        return np.asarray(1.0 - (np.asarray(chosen)[:, None] == np.arange(clusters)))
+    def all_but(chosen: range) -> Weights:
+        return engine.packed(np.asarray(1.0 - (np.asarray(chosen)[:, None] == np.arange(clusters))))
 
     return _in_blocks(asks, all_but, clusters, replace(plan, progress=None))
 
 
-def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Plan) -> list[Columns]:
+def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[range], Weights], total: int, plan: Plan) -> list[Columns]:
     """The answers of all blocks of samples, concatenated in order."""
     if not asks or not total:
         return [{} for _ in asks]
-    _check_drawn_alike([*{id(ask.view): ask.view for ask in asks}.values()])
+    views = [*{id(ask.view): ask.view for ask in asks}.values()]
+    _check_drawn_alike(views)
+    threads = plan.threads or _threads(total * max(int(view.cells) for view in views))
+    size = plan.block or _block_size(max(int(view.cells) for view in views), -(-total // threads))
+    np.empty(_KEPT)  # freed at once: the C allocator then keeps freed blocks, which saves a quarter of the time
 
     def work(start: int) -> list[Columns]:
-        numbers = range(start, min(start + size, total))
-        drawn, samples = DrawnWeights.of(weights_of(numbers, prepared), prepared), dict[int, Any]()
-        for view, coverages in expected:
-            _sample(view, drawn, samples).expect(coverages)
-        given = [ask.numbers(_sample(ask.view, drawn, samples)) for ask in asks]
-        errors = _errors(given)
-        return [_checked(each, errors, len(numbers)) for each in given]
+        return _answers(asks, weights_of(range(start, min(start + size, total))))
 
-    prepared, expected = prepared_kernel(), _expected(asks)
-    threads = plan.threads or _threads(total * max(int(ask.view.cells) for ask in asks))
-    size = plan.block or _block_size([ask.view for ask in asks], -(-total // threads), compiled=bool(prepared))
-    np.empty(_KEPT)  # freed at once: the C allocator then keeps freed blocks, which saves a quarter of the time
     blocks: list[list[Columns]] = []
     for block in _in_order(work, range(0, total, size), threads):
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
-    if len(asks[0].view.ids) > _MANY_CLUSTERS:
+    if len(views[0].ids) > _MANY_CLUSTERS:
         give_back()
     if len(blocks) == 1:
         return blocks[0]
@@ -194,70 +201,32 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
     ]
 
 
-def _expected(asks: Sequence[Ask]) -> list[tuple[Any, list[Coverage]]]:
-    """The coverages at which each view is asked, in ascending order."""
-    views = {id(ask.view): ask.view for ask in asks if ask.coverages}
-    coverages = [{at.text: at for ask in asks if id(ask.view) == key for at in ask.coverages} for key in views]
-    ordered = [sorted(of_view.values(), key=attrgetter("least_share")) for of_view in coverages]
-    return list(zip(views.values(), ordered, strict=True))
+def _block_size(cells: int, most: int) -> int:
+    """How many replicates to draw at a time, so that their arrays stay in the processor's cache."""
+    least = min(_FEW_REPLICATES, _MOST_CELLS // cells)
+    return min(max(engine.replicates_at_once(_BLOCK_CELLS // cells), least, 1), most)
 
 
-def _block_size(views: Sequence[Any], most: int, *, compiled: bool) -> int:
-    """How many replicates to draw at a time, so that their arrays stay in the processor's cache.
-
-    The arrays of numpy hold all cells; the kernel reads one byte per cluster and replicate.
-    """
-    cells = max(int(view.cells) for view in views)
-    cached = _KERNEL_CELLS // len(views[0].ids) if compiled else _BLOCK_CELLS // cells
-    size = max(1, min(cached, _MOST_CELLS // cells), min(_LANES, _MOST_CELLS // cells))
-    if compiled:  # the kernel processes whole lanes of replicates
-        size = -(-min(size, most) // _LANES) * _LANES
-    return min(size, most)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawnWeights:
-    """How often a block of replicates holds each cluster: a row for each of them, and tiles for views that sweep."""
-
-    weights: Any
-    tiles: Any = None
-
-    @classmethod
-    def of(cls, weights: Any, prepared: Any) -> DrawnWeights:
-        """From weights as rows, or as tiles of the kernel."""
-        if prepared is None:
-            return cls(weights)
-        if isinstance(weights, np.ndarray):
-            return cls(weights, prepared.packed(weights))
-        return cls(None, weights)
-
-    @property
-    def rows(self) -> Floats:
-        """A row of weights for each replicate."""
-        rows: Floats = self.tiles.rows if self.weights is None else self.weights
-        return rows
+def _answers(asks: Sequence[Ask], drawn: Weights) -> list[Columns]:
+    """The answers to every ask in a block of samples; each view is drawn once, whatever the number of asks."""
+    samples: dict[int, Any] = {}
+    given = [ask.numbers(_sample(ask.view, drawn, samples)) for ask in asks]
+    errors = [
+        value for each in given if isinstance(each, Mapping) for value in each.values() if type(value) is StdError
+    ]
+    squares = drawn.squares([error.number for error in errors])
+    known = {id(error): error.of_squares(sums) for error, sums in zip(errors, squares, strict=True)}
+    return [_checked(each, known, drawn.replicates) for each in given]
 
 
-def _sample(view: Any, drawn: DrawnWeights, samples: dict[int, Any]) -> Any:
-    """The sample that a view draws, drawn once per block whatever the number of asks."""
+def _sample(view: Any, drawn: Weights, samples: dict[int, Any]) -> Any:
     if id(view) not in samples:
         members = getattr(view, "members", None)
         if members is not None:
             samples[id(view)] = view.joined([_sample(member, drawn, samples) for member in members])
         else:
-            by_kernel = drawn.tiles is not None and getattr(view, "sweeps", False)
-            samples[id(view)] = view.drawn(drawn.tiles if by_kernel else drawn.rows)
+            samples[id(view)] = view.drawn(drawn)
     return samples[id(view)]
-
-
-def _errors(given: Sequence[Any]) -> dict[int, Floats]:
-    """The standard errors that statistics ask for, by the id of the request: all sums are made in one call."""
-    columns = [value for each in given if isinstance(each, Mapping) for value in each.values()]
-    errors = [value for value in columns if isinstance(value, Errors)]
-    if not errors:
-        return {}
-    squares = errors[0].sample.squares([each.influence for each in errors])
-    return {id(each): errors_of_squares(sums, each.clusters) for each, sums in zip(errors, squares, strict=True)}
 
 
 def _in_order(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Engines, which compute the sums of replicates: numpy, or the compiled kernel, with the same bits in less time.
+"""Engines, which add up for replicates: numpy, or the compiled kernel, with the same numbers to 1e-12 in less time.
 
 The kernel is used if it was built, with the widest instructions of the processor, unless `DEMUR_ENGINE` is set:
 
@@ -13,10 +13,11 @@ import os
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError, shown
+from demur.sampling.weights import Weights
+from demur.types import Floats
 
 if TYPE_CHECKING:
-    from demur.inference.engines.kernel import Kernel
-    from demur.inference.engines.tiles import Prepared
+    from demur.sampling.kernel import Kernel
 
 VARIABLE = "DEMUR_ENGINE"
 CHOICES = ("numpy", "c", "c:baseline", "c:avx2", "c:avx512")
@@ -35,7 +36,7 @@ def chosen_kernel() -> Kernel | None:
         raise UserError(f"{VARIABLE} is {shown(requested)}, expected one of {', '.join(CHOICES)}, or nothing at all")
     if requested == "numpy":
         return None
-    from demur.inference.engines.kernel import KERNELS, MISSING  # noqa: PLC0415  (numpy does without it)
+    from demur.sampling.kernel import KERNELS, MISSING  # noqa: PLC0415  (numpy does without it)
 
     if requested and MISSING:
         raise UserError(f"{VARIABLE} is {requested}, but {MISSING}; {VARIABLE}=numpy does without it")
@@ -50,7 +51,7 @@ def about() -> dict[str, str]:
 
     import numpy as np  # noqa: PLC0415
 
-    from demur.inference.engines.kernel import KERNELS, origin  # noqa: PLC0415
+    from demur.sampling.kernel import KERNELS, origin  # noqa: PLC0415
 
     others = [name for name in ("numpy", *KERNELS) if name != engine_name()]
     return {
@@ -61,11 +62,22 @@ def about() -> dict[str, str]:
     }
 
 
-def prepared_kernel() -> Prepared | None:
-    """The kernel for the tables of one set of draws; None for numpy."""
-    chosen = chosen_kernel()
-    if chosen is None:
-        return None
-    from demur.inference.engines.tiles import Prepared  # noqa: PLC0415  (numpy does without it)
+def drawn(seed: int, replicates: range, clusters: int) -> Weights | None:
+    """Random weights of the clusters by the kernel; None for numpy, or if a weight exceeds what the kernel holds."""
+    kernel = chosen_kernel()
+    return None if kernel is None else kernel.drawn(seed, replicates, clusters)
 
-    return Prepared(chosen)
+
+def packed(rows: Floats) -> Weights:
+    """Given weights, one row per replicate, for the engine in use."""
+    kernel = chosen_kernel()
+    return (kernel and kernel.packed(rows)) or Weights.of(rows)
+
+
+def replicates_at_once(cached: int) -> int:
+    """How many replicates make a block, if the arrays of so many stay in the cache: the kernel takes whole groups."""
+    if chosen_kernel() is None:
+        return cached
+    from demur.sampling.kernel import LANES  # noqa: PLC0415  (numpy does without it)
+
+    return max(4 * cached // LANES, 1) * LANES

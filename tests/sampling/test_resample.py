@@ -10,12 +10,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from demur import Coverage, Graded, Plan, Table, UserError, bootstrap, estimate
+from demur import Graded, Measure, Plan, Table, UserError, bootstrap, estimate
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.quantities.graded import Clusters
-from demur.quantities.replicates import Replicates
+from demur.sampling.graded import Clusters
+from demur.sampling.sample import Sample
 from tables import Units
 
+CMAX, AURC, AUGRC = map(Measure.of, ("cmax", "aurc", "augrc"))
 NAMES = ["cmax", "aurc", "augrc", "eaurc", "eaugrc", "naurc", "risk@0.3", "aurc@0.5", "augrc@0.5", "aurc_harmonic"]
 
 
@@ -99,8 +100,8 @@ def every_sample(clusters):
 
 
 def test_full_enumeration_gives_the_exact_drop_rate():
-    sample = Replicates.of(Table.of(two_answer_two_abstain()), every_sample(4))
-    missed = int(np.isnan(sample.risk_at(Coverage.of("0.6"))).sum())
+    sample = Sample.drawn(Table.of(two_answer_two_abstain()), every_sample(4))
+    missed = int(np.isnan(Measure.of("risk@0.6")(sample).value).sum())
     assert Fraction(missed, 4**4) == Fraction(11, 16)
     found = estimate(two_answer_two_abstain(), ["risk@0.6"], plan=Plan(20_000, seed=3))["risk@0.6"]
     assert np.isnan(found.value)
@@ -119,8 +120,8 @@ def test_the_bootstrap_tends_to_the_exact_distribution(clusters):
         clusters,
     )
     table = Table.of(units.graded())
-    exact = np.sort(Replicates.of(table, every_sample(clusters)).selective_area)
-    drawn = bootstrap(lambda sample: {"aurc": sample.selective_area}, table, plan=Plan(40_000, seed=9))["aurc"]
+    exact = np.sort(AURC(Sample.drawn(table, every_sample(clusters))).value)
+    drawn = bootstrap(lambda sample: {"aurc": AURC(sample)}, table, plan=Plan(40_000, seed=9))["aurc"]
     assert drawn.mean() == pytest.approx(exact.mean(), abs=4 * exact.std() / 200 + 1e-12)
     assert drawn.std() == pytest.approx(exact.std(), rel=0.03, abs=1e-12)
     assert set(np.round(drawn, 12)) <= set(np.round(exact, 12))
@@ -130,16 +131,16 @@ def test_the_mean_of_augrc_over_all_samples_is_known():
     """Equal clusters: (1 − 1/P)·AUGRC + (1/P)·the mean of each cluster's AUGRC alone."""
     made = Units(np.repeat(np.arange(4), 3), np.arange(12) % 4, np.arange(12.0) * 7 % 5, np.arange(12) % 5 > 0, 4)
     table = Table.of(made.graded())
-    over_all = Replicates.of(table, every_sample(4)).generalized_area.mean()
-    whole = Replicates.of(table, np.ones((1, 4))).generalized_area[0]
-    alone = Replicates.of(table, np.eye(4)).generalized_area.mean()
+    over_all = AUGRC(Sample.drawn(table, every_sample(4))).value.mean()
+    whole = AUGRC(Sample.data(table)).value[0]
+    alone = AUGRC(Sample.drawn(table, np.eye(4))).value.mean()
     assert over_all == pytest.approx(3 / 4 * whole + alone / 4, rel=1e-12)
 
 
 def test_a_statistic_of_ones_own_over_two_tables():
     people = make_people(12, seed=1)
     tables = [Table.of(run_system(people, ZERO_SHOT, seed=s).graded("abs", "token_msp")) for s in (1, 2)]
-    found = bootstrap(lambda a, b: {"more": a.coverage_reached - b.coverage_reached}, *tables, plan=Plan(40, seed=1))
+    found = bootstrap(lambda a, b: {"more": CMAX(a) - CMAX(b)}, *tables, plan=Plan(40, seed=1))
     assert found["more"].shape == (40,)
     with pytest.raises(UserError, match="different clusters"):
         bootstrap(lambda *_: {}, tables[0], Table.of(two_answer_two_abstain()), plan=Plan(4, seed=1))
@@ -178,7 +179,7 @@ def test_clusters_that_do_not_add_up_are_refused():
 def test_progress_is_told_block_by_block():
     told = []
     plan = Plan(25, seed=1, block=10, progress=lambda done, total: told.append((done, total)))
-    bootstrap(lambda sample: {"cmax": sample.coverage_reached}, Table.of(two_answer_two_abstain()), plan=plan)
+    bootstrap(lambda sample: {"cmax": CMAX(sample)}, Table.of(two_answer_two_abstain()), plan=plan)
     assert told == [(10, 25), (20, 25), (25, 25)]
 
 

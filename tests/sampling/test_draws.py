@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from demur import UserError
-from demur.inference.draws import _upper_of_product, checked_seed, drawn_clusters, weights
+from demur.sampling.draws import _upper_of_product, checked_seed, drawn_clusters, weights
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15

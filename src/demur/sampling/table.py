@@ -1,0 +1,115 @@
+"""The table that is resampled, (cluster × plateau) → (count, loss sum): enough for every quantity of a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from demur.errors import UserError
+from demur.facts.coded import positions
+from demur.sampling.graded import Graded
+from demur.sampling.plateaus import Plateaus, Points, oracle_points
+from demur.sampling.steps import Steps
+from demur.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The units of one system summed by cluster and plateau of confidence, and by cluster and level of loss.
+
+    `points` are the sums of the data at each plateau, the most confident first, and `oracle_points` those at each level
+    of loss, the lowest first. Losses are numerators: the loss times the divisor. Thresholds are on the scale of the
+    signal, whose lower values mean more confident where `scale` is −1.
+    """
+
+    ids: Sequence[int | str]
+    cluster_units: Floats
+    plateaus: Steps
+    levels: Steps
+    points: Points
+    oracle_points: Points
+    threshold: Floats
+    level_loss: Floats
+    divisor: int
+    whole: bool
+    largest_loss: float | None = None
+    scale: int = 1
+
+    @classmethod
+    def of(cls, graded: Graded, plateaus: Plateaus | None = None) -> Table:
+        """Aggregate graded units by cluster. Their plateaus, if they are known, save sorting the confidences again."""
+        made = Plateaus.of(graded) if plateaus is None else plateaus
+        clusters = graded.clusters
+        ids: Sequence[int | str] = range(graded.units)
+        units, cluster = np.ones(graded.units), np.arange(graded.answered)
+        if clusters is not None:
+            ids, units, cluster = clusters.ids, clusters.units.astype(np.float64), clusters.of_answer
+        if not ids:
+            raise UserError("there are no clusters: nothing can be resampled")
+        rest = cluster, graded.loss, len(ids), graded.count
+        return cls(
+            ids=ids,
+            cluster_units=units,
+            plateaus=Steps.of(made.plateau, *rest),
+            levels=Steps.of(positions(made.levels, graded.loss), *rest),
+            points=made.points,
+            oracle_points=oracle_points(made.levels, made.sizes),
+            threshold=made.thresholds(graded),
+            level_loss=made.levels.astype(np.float64),
+            divisor=graded.divisor,
+            whole=graded.loss.dtype.kind == "i",
+            largest_loss=graded.largest_loss,
+            scale=graded.scale,
+        )
+
+    @classmethod
+    def pooled(cls, units: int, points: Points, oracle: Points, **facts: Any) -> Table:
+        """All units as one cluster, by their sums at each plateau and at each level of loss."""
+        plateaus, levels = _one_cluster(points), _one_cluster(oracle)
+        return cls(range(1), np.array([float(units)]), plateaus, levels, points, oracle, **facts)
+
+    def points_within(self, threshold: float) -> int:
+        """The number of points at or above a threshold, or below it where lower means more confident."""
+        return int(np.sum(self.scale * self.threshold >= self.scale * threshold))
+
+    def accepted(self, threshold: float) -> tuple[Floats, Floats]:
+        """Number of answers of each cluster with at least this confidence, and their summed loss numerators."""
+        return self.plateaus.upto(self.points_within(threshold))
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.ids)
+
+    @property
+    def largest(self) -> float:
+        """The largest loss numerator; nan where it is not known."""
+        return np.nan if self.largest_loss is None else self.largest_loss
+
+    @cached_property
+    def cluster_answers(self) -> Floats:
+        """Number of answered units of each cluster."""
+        return self._of_all[0]
+
+    @cached_property
+    def cluster_loss(self) -> Floats:
+        """Summed loss numerators of each cluster."""
+        return self._of_all[1]
+
+    @cached_property
+    def _of_all(self) -> tuple[Floats, Floats]:
+        return self.plateaus.upto(len(self.plateaus))
+
+    @cached_property
+    def cells(self) -> int:
+        """Number of elements in the largest array of one replicate."""
+        return max(self.plateaus.cells, self.levels.cells, self.clusters)
+
+
+def _one_cluster(points: Points) -> Steps:
+    count, loss = (np.diff(sums, prepend=0).astype(np.float64) for sums in points)
+    return Steps(np.arange(len(count) + 1), np.zeros(len(count), np.int32), count, loss, 1)

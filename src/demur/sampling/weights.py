@@ -1,0 +1,71 @@
+"""How often each cluster occurs in each of a block of replicates: the seam between formulas and what adds up for them.
+
+These weights add up with numpy. Those of the compiled kernel are a subclass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from demur.sampling.line import Line
+from demur.sampling.numbers import Number
+from demur.sampling.steps import Steps, sum_of_rows
+from demur.types import Floats
+
+_CACHED, _WIDE = 1 << 15, 256  # elements that stay in the first cache; the fewest columns worth a slice
+
+
+class Weights:
+    """The weight of each cluster (rows) in each replicate (columns)."""
+
+    def __init__(self, columns: Floats) -> None:
+        self._given = columns
+
+    @classmethod
+    def of(cls, rows: Floats) -> Weights:
+        """From one row per replicate."""
+        return Weights(np.ascontiguousarray(rows.T))
+
+    @classmethod
+    def once(cls, clusters: int) -> Weights:
+        """The data: the replicate in which every cluster counts once."""
+        return Weights(np.ones((clusters, 1)))
+
+    @cached_property
+    def columns(self) -> Floats:
+        """One row per cluster, one column per replicate."""
+        return self._given
+
+    @cached_property
+    def rows(self) -> Floats:
+        """One row per replicate."""
+        return np.ascontiguousarray(self.columns.T)
+
+    @property
+    def replicates(self) -> int:
+        """The number of replicates."""
+        return int(self.columns.shape[1])
+
+    def line(self, steps: Steps, *, whole: bool) -> Line:
+        """Running sums along some steps, whose losses may be whole."""
+        return Line(steps, self, whole)
+
+    def total(self, by_cluster: Floats) -> Floats:
+        """Sums over the clusters of each replicate of a whole number per cluster."""
+        return by_cluster @ self.columns
+
+    def squares(self, numbers: Sequence[Number]) -> list[Floats]:
+        """Σ u² over the clusters of each replicate, for the influences u on each number."""
+        squares = np.empty((len(numbers), self.replicates))
+        size = max(_CACHED // len(self.columns), _WIDE)
+        for start in range(0, self.replicates, size):
+            some = slice(start, start + size)
+            for sums, each in zip(squares, numbers, strict=True):
+                influence = each.influence_in(some)
+                influence *= influence
+                influence *= self.columns[:, some]
+                sums[some] = sum_of_rows(influence)
+        return [*squares]
