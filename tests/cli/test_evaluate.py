@@ -309,7 +309,7 @@ class TestSeed:
 
     def test_it_is_0_unless_one_is_given_printed_and_recorded(self, folder):
         made = demur(folder, "evaluate", *self.ARGUMENTS, "--bootstrap-resamples", "20")
-        assert "20 resamples of participants, seed 0" in made.stdout
+        assert "20 bootstrap resamples of participants, seed 0" in made.stdout
         assert load(folder / "z.json").study.bootstrap.seed == 0
 
     def test_nothing_is_drawn_where_0_resamples_are_asked_for(self, folder):

@@ -85,7 +85,7 @@ class TestDeclarations:
     def test_what_is_not_given_is_what_the_sections_make(self, folder):
         made = demur(folder, "evaluate", "own.csv", "--output", "m.json")
         assert made.returncode == 0
-        assert "10000 resamples of documents, seed 0" in made.stdout.replace("clusters", "documents")
+        assert "10000 bootstrap resamples of clusters, seed 0" in made.stdout
 
 
 class TestHelp:
