@@ -9,7 +9,7 @@ import typer
 from commands import COMMAND, demur
 from demur import Minus, load
 from demur.cli import present_spelling
-from demur.extensions.lab.commands import SCHEMAS
+from demur.cli.schema import SCHEMAS
 from demur.extensions.lab.runs import simulated_run
 from golden_runs import GOLDEN
 from runs import written
