@@ -233,9 +233,8 @@ def test_a_wrong_name_is_one_line(name, message):
 
 
 def test_capitals_make_no_other_name():
-    assert (str(Measure.of("AURC")), str(Measure.of("Risk@0.3"))) == ("aurc", "risk@0.3")
-    found = measure(SURE, loss=LOSS, metrics=["AUGRC"])
-    assert ([*found], found["AUGRC"]) == (["augrc"], measure(SURE, loss=LOSS)["augrc"])
+    found = measure(SURE, loss=LOSS, metrics=["AUGRC", "Risk@0.3"])
+    assert ([*found], found["AUGRC"]) == (["augrc", "risk@0.3"], measure(SURE, loss=LOSS)["augrc"])
     for name in ("auroc", "AUROC"):
-        with pytest.raises(UserError, match=f"no quantity is called {name} here: reliability computes it"):
+        with pytest.raises(UserError, match="no quantity is called auroc here: reliability computes it"):
             measure(SURE, loss=LOSS, metrics=[name])

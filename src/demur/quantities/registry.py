@@ -197,15 +197,12 @@ def quantity(
 
 
 def canonical(name: str) -> str:
-    """The canonical spelling of a name that may use an alias or capitals.
+    """The canonical spelling of a name that may use an alias.
 
-    >>> canonical("mae@0.3"), canonical("aurc"), canonical("AUROC")
-    ('risk@0.3', 'aurc', 'auroc')
+    >>> canonical("mae@0.3"), canonical("aurc")
+    ('risk@0.3', 'aurc')
     """
     stem, at, text = name.partition("@")
-    known = {*_ALIASES, *(entry.stem for entry in QUANTITIES.values())}
-    if stem not in known and stem.lower() in known:
-        stem = stem.lower()
     return f"{_ALIASES.get(stem, stem)}{at}{text}"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from demur.facts.frames import Tabular
 from demur.quantities.curve import Curve
-from demur.quantities.registry import Measure, canonical, default_measures
+from demur.quantities.registry import QUANTITIES, Measure, canonical, default_measures
 
 
 class Scores(Mapping[str, float], Tabular):
@@ -44,7 +44,7 @@ class Scores(Mapping[str, float], Tabular):
         )
 
     def __getitem__(self, name: str) -> float:
-        return self._values[canonical(name)]
+        return self._values[canonical(_in_lower_case(name))]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -79,4 +79,13 @@ class Scores(Mapping[str, float], Tabular):
 
 def _of_curve(name: str | Measure) -> Measure:
     """A quantity that a curve has: one of its own family or of costs, or a count that it knows too."""
+    if isinstance(name, str):
+        name = _in_lower_case(name)
     return Measure.of(name) if name in ("units", "answered") else Measure.of(name, "curve", "costs")
+
+
+def _in_lower_case(name: str) -> str:
+    """A name with capitals as the registered one; of rankings, MAP and map are two things, but none of a curve are."""
+    stem, at, text = name.partition("@")
+    stems = {entry.stem for entry in QUANTITIES.values()}
+    return f"{stem.lower()}{at}{text}" if stem not in stems and stem.lower() in stems else name
