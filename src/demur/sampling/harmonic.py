@@ -8,17 +8,20 @@ from demur.types import Floats
 
 _EULER = 0.57721566490153286
 _ROOM, _GRAIN = 1.125, 1024  # so that replicates with a few more answers find theirs in the same table
+_CHUNK = 1 << 14
 _SERIES_FROM = 32  # where the terms left out are below the last bit
 
 
 @lru_cache(maxsize=1)
 def _tables(length: int) -> Floats:
-    n = np.maximum(np.arange(length, dtype=np.float64), _SERIES_FROM)
     tables = np.empty((2, length))
-    square, x = 1 / (n * n), n + 1
-    tables[0] = np.log(n) + (_EULER + 1 / (2 * n) - square * (1 / 12 - square * (1 / 120 - square / 252)))
-    square = 1 / (x * x)
-    tables[1] = 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square / 30)))
+    for start in range(0, length, _CHUNK):  # whose temporaries are small
+        n = np.maximum(np.arange(start, min(start + _CHUNK, length), dtype=np.float64), _SERIES_FROM)
+        square, x = 1 / (n * n), n + 1
+        harmonic, trigamma = tables[:, start : start + _CHUNK]
+        harmonic[:] = np.log(n) + (_EULER + 1 / (2 * n) - square * (1 / 12 - square * (1 / 120 - square / 252)))
+        square = 1 / (x * x)
+        trigamma[:] = 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square / 30)))
     few = min(length, _SERIES_FROM)
     for k in range(few):
         tables[0, k] = sum(1 / i for i in range(k, 0, -1))

@@ -101,24 +101,15 @@ class Number:
     @property
     def influence(self) -> Floats:
         """The derivative by the weight of each cluster (a row) in each replicate (a column)."""
-        return self.influence_in(slice(None))
-
-    def influence_in(self, replicates: slice) -> Floats:
-        """The derivative by the weight of each cluster (a row) in some of the replicates (columns)."""
         if not self.slope:
             raise ValueError("a number without a derivative has no influences")
-        parts = [(_some(term.by_cluster, replicates), _some(factor, replicates)) for term, factor in self.slope.items()]
+        parts = [(term.by_cluster, factor) for term, factor in self.slope.items()]
         shape = np.broadcast_shapes(*(np.shape(array) for pair in parts for array in pair))
         total, part = np.empty(shape), np.empty(shape)
         np.multiply(*parts[0], out=total)
         for derivative, factor in parts[1:]:
             total += np.multiply(derivative, factor, out=part)
         return total
-
-
-def _some(values: Any, replicates: slice) -> Any:
-    """Values in some of the replicates; those that are the same in all of them as they are."""
-    return values[..., replicates] if np.ndim(values) and values.shape[-1] > 1 else values
 
 
 def number(value: Number | Floats | float) -> Number:

@@ -175,11 +175,11 @@ class Steps:
         """Counts and losses of each cluster times the coefficients of their steps: clusters × replicates."""
         totals = np.zeros((self.clusters, by_count.shape[1]))
         if self.dense:
-            counts, losses = self._matrix
+            (counts, losses), part = self._matrix, np.empty_like(totals)
             for step in range(1, len(self) + 1):  # one order of addition, whatever the block
-                totals += counts[step][:, None] * by_count[step]
+                totals += np.multiply(counts[step][:, None], by_count[step], out=part)
                 if by_loss is not None:
-                    totals += losses[step][:, None] * by_loss[step]
+                    totals += np.multiply(losses[step][:, None], by_loss[step], out=part)
             return totals
         for entries in self._turns:
             steps = self.step[entries]

@@ -15,8 +15,6 @@ from demur.sampling.numbers import Number
 from demur.sampling.steps import Steps, sum_of_rows
 from demur.types import Floats
 
-_CACHED, _WIDE = 1 << 15, 256  # elements that stay in the first cache; the fewest columns worth a slice
-
 
 class Weights:
     """The weight of each cluster (rows) in each replicate (columns)."""
@@ -59,13 +57,10 @@ class Weights:
 
     def squares(self, numbers: Sequence[Number]) -> list[Floats]:
         """Σ u² over the clusters of each replicate, for the influences u on each number."""
-        squares = np.empty((len(numbers), self.replicates))
-        size = max(_CACHED // len(self.columns), _WIDE)
-        for start in range(0, self.replicates, size):
-            some = slice(start, start + size)
-            for sums, each in zip(squares, numbers, strict=True):
-                influence = each.influence_in(some)
-                influence *= influence
-                influence *= self.columns[:, some]
-                sums[some] = sum_of_rows(influence)
-        return [*squares]
+        squares = []
+        for each in numbers:
+            influence = each.influence
+            influence *= influence
+            influence *= self.columns
+            squares.append(sum_of_rows(influence))
+        return squares
