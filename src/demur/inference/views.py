@@ -85,7 +85,8 @@ class CurveView:
     def forget_sample(self) -> None:
         """Free the sample; it is computed again if needed. Its tables are as long as the number of answers."""
         for name in ("sample", "_exact"):
-            self.__dict__.pop(name, None)
+            if sample := self.__dict__.pop(name, None):
+                sample.weights.release()
         for steps in (self.table.plateaus, self.table.levels):
             steps.forget()
         forget_tables()

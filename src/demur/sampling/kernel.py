@@ -97,6 +97,7 @@ class Tiles(Weights):
 
     def __init__(self, kernel: Kernel, tiles: NDArray[np.uint8], replicates: int, size: int | None = None) -> None:
         self.kernel, self.tiles, self.size, self._replicates = kernel, tiles, size, replicates
+        self._lines = []
 
     @cached_property
     def columns(self) -> Floats:
@@ -115,7 +116,7 @@ class Tiles(Weights):
 
     def line(self, steps: Steps, *, whole: bool) -> Line:
         """Running sums along some steps."""
-        return KernelLine(steps, self, whole)
+        return self._kept(KernelLine(steps, self, whole))
 
     def padded(self, values: Any, kind: type[np.generic] = np.float64) -> NDArray[Any]:
         """Numbers of replicates (the last axis) in all lanes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,6 +59,12 @@ class Line:
             self._known[key] = compute()
         value: Value = self._known[key]
         return value
+
+    def forget(self) -> None:
+        """Free everything that was computed; it is computed again if needed."""
+        self._known.clear()
+        for name in vars(self).keys() - {each.name for each in fields(self)}:
+            del vars(self)[name]
 
     def reach(self, need: Floats) -> Indices:
         """The first point with at least `need` answers, from 1; J + 1 where there is none. By bisection."""

@@ -216,7 +216,9 @@ def _answers(asks: Sequence[Ask], drawn: Weights) -> list[Columns]:
     ]
     squares = drawn.squares([error.number for error in errors])
     known = {id(error): error.of_squares(sums) for error, sums in zip(errors, squares, strict=True)}
-    return [_checked(each, known, drawn.replicates) for each in given]
+    columns = [_checked(each, known, drawn.replicates) for each in given]
+    drawn.release()
+    return columns
 
 
 def _sample(view: Any, drawn: Weights, samples: dict[int, Any]) -> Any:

@@ -21,6 +21,7 @@ class Weights:
 
     def __init__(self, columns: Floats) -> None:
         self._given = columns
+        self._lines: list[Line] = []
 
     @classmethod
     def of(cls, rows: Floats) -> Weights:
@@ -49,7 +50,16 @@ class Weights:
 
     def line(self, steps: Steps, *, whole: bool) -> Line:
         """Running sums along some steps, whose losses may be whole."""
-        return Line(steps, self, whole)
+        return self._kept(Line(steps, self, whole))
+
+    def _kept(self, line: Line) -> Line:
+        self._lines.append(line)
+        return line
+
+    def release(self) -> None:
+        """Free the sums of all lines. These refer to themselves, and would stay until Python looks for such cycles."""
+        for line in self._lines:
+            line.forget()
 
     def total(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of each replicate of a whole number per cluster."""
