@@ -117,7 +117,7 @@ class Comparison:
             if (before is None or after is None) and not all(key[:-1] in side for side in rows):
                 mine, others = rows if after is None else rows[::-1]
                 row = key[:-1]
-                while row[:-1] in mine and row[:-1] not in others:
+                while row and row[:-1] in mine and row[:-1] not in others:
                     row = row[:-1]  # what a row holds goes with it
                 alone[before is None][row] += is_number(before) or is_number(after)
             elif is_number(before) or is_number(after):

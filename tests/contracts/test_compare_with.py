@@ -108,6 +108,12 @@ def test_a_row_on_one_side_alone_is_listed_apart():
     assert found.inserted == lost.missing
 
 
+def test_a_file_on_one_side_alone_is_listed():
+    comparison = Comparison()
+    comparison.add(leaves({"a": {"b": 1.5}}), {}, "file")
+    assert (len(comparison.missing), comparison.different) == (1, [])
+
+
 def test_a_word_that_differs_is_no_number():
     new = copy.deepcopy(THREE)
     new["estimates"]["method"][0] = "another"

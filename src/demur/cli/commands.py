@@ -1,4 +1,4 @@
-"""Import all commands, those of extensions too, and list them in the order of their panels."""
+"""Import all commands, those of extensions too, and list them by panel, the core's first."""
 
 from importlib import import_module
 
@@ -8,10 +8,16 @@ from demur.extension import installed
 
 __all__ = ["app"]
 
-for _module in MODULES:
-    import_module(f"demur.cli.{_module}")
-for _extension in installed().values():
-    for _name in dict.fromkeys(_extension.commands.values()):
-        import_module(_name)
-app.registered_commands.sort(key=lambda command: PANELS.index(str(command.rich_help_panel)))
+_OF_CORE = [f"demur.cli.{module}" for module in MODULES]
+_OF_EXTENSIONS = [module for extension in installed().values() for module in extension.commands.values()]
+_ORDER = [import_module(module).__name__ for module in dict.fromkeys([*_OF_CORE, *_OF_EXTENSIONS])]
+
+
+def _place(command: object) -> tuple[int, int]:
+    """The place of a command in the list, whatever was imported first."""
+    panel, callback = getattr(command, "rich_help_panel", None), getattr(command, "callback", None)
+    return PANELS.index(str(panel)), _ORDER.index(getattr(callback, "__module__", ""))
+
+
+app.registered_commands.sort(key=_place)
 app.registered_groups.sort(key=lambda group: str(group.name))
