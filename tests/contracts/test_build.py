@@ -26,7 +26,7 @@ def unpacked(tmp_path_factory):
     for name in SOURCES:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tree / name)
-    (tree / "src/demur/inference/engines/_kernel.abi3.so").write_bytes(b"of another machine")
+    (tree / "src/demur/sampling/_kernel_avx2.so").write_bytes(b"of another machine")
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(made)], cwd=tree, check=True)
     (archive,) = made.iterdir()
     with tarfile.open(archive) as packed:
@@ -67,8 +67,7 @@ def kernels(folder):
 
 def test_the_source_distribution_holds_what_a_kernel_is_built_of_and_no_kernel(unpacked):
     assert (unpacked / "hatch_build.py").is_file()
-    engines = unpacked / "src/demur/inference/engines"
-    assert {path.name for path in engines.iterdir()} >= {"_kernel.c", "_lanes.h", "_kernel.pyi", "kernel.py"}
+    assert {path.name for path in (unpacked / "src/demur/sampling").iterdir()} >= {"kernel.c", "kernel.py"}
     assert not kernels(unpacked)
 
 
@@ -82,7 +81,7 @@ def test_without_a_compiler_demur_is_installed_and_computes_with_numpy(unpacked,
 @needs_compiler
 def test_with_a_compiler_demur_is_installed_with_a_kernel(unpacked, fresh):
     tree = shutil.copytree(unpacked, fresh / "tree")
-    (tree / "src/demur/inference/engines/_kernel.abi3.so").write_bytes(b"of another machine")
+    (tree / "src/demur/sampling/_kernel_avx2.so").write_bytes(b"of another machine")
     said = installed(fresh, tree)
     assert said["engine"].startswith("c:")
     assert said["kernel"].startswith(str(fresh / "lib"))
@@ -97,10 +96,10 @@ def test_an_editable_installation_has_its_kernel_beside_the_source_and_nothing_t
     unpacked, fresh
 ):
     tree = shutil.copytree(unpacked, fresh / "tree")
-    (outdated := tree / "src/demur/inference/engines/_kernel.abi3.so").write_bytes(b"of another version")
+    (outdated := tree / "src/demur/sampling/_kernel_avx2.so").write_bytes(b"of another version")
     said = installed(fresh, tree, "-e")
     assert said["engine"].startswith("c:")
-    assert said["kernel"].startswith(str(outdated))
+    assert said["kernel"].startswith(str(outdated.parent))
     (link,) = fresh.rglob("*demur*.pth")
     assert link.read_text().strip() == str(tree / "src")  # a folder, not a line of Python
     assert installed(fresh, tree, "-e", CC="/nowhere/cc")["engine"] == "numpy"
