@@ -32,6 +32,10 @@ class TruePopulation:
     seed: int
     known: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """A worker gets the numbers that are known, not the curves, which are large and hold functions."""
+        return type(self), (self.design, self.seed, self.known)
+
     @cached_property
     def curves(self) -> Mapping[tuple[str, str], Sample]:
         """The curves by confidence and system, each with one cluster, summed over chunks of participants."""
