@@ -18,15 +18,18 @@ GROUP = "demur.extensions"
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What an extension adds: commands, and logs of other tools that it reads.
+    """What an extension adds: commands, logs of other tools and further kinds of input that it reads, and workers.
 
     A command comes with the module that registers it with `demur.cli.app.app` when it is imported; a tool with the
-    module whose function `records` gives the records of a log.
+    module whose function `records` gives the records of a log; a kind of input with the module that is its
+    `demur.read.kinds.Reader`. `workers` is the module whose class `Workers` shares out tasks, as `demur.workers` says.
     """
 
     name: str
     commands: Mapping[str, str] = field(default_factory=dict)
     logs: Mapping[str, str] = field(default_factory=dict)
+    readers: Mapping[str, str] = field(default_factory=dict)
+    workers: str = ""
 
 
 @cache
