@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from demur.extensions.scale.summary import Summary, SummaryOptions
 from demur.facts.losses import Losses
 from demur.read import read_table
-from demur.summaries.summary import Summary, SummaryOptions
 
 REPLICATES, ABSTAINED, PART = 200, 0.1, 1_000_000
 READ = ("--column", "cluster=user", "--confidence", "sure", "--loss-max", "1")

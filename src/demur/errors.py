@@ -68,7 +68,7 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
 
 def unreadable(path: object, error: OSError) -> UserError:
     """The error of a file that cannot be read; of a folder, with what can be done about it."""
-    way_out = ": name a file in it, or count its parts first: demur summarize"
+    way_out = ": name a file in it"
     return UserError(
         f"{path}: cannot be read ({error.strerror}){way_out if isinstance(error, IsADirectoryError) else ''}"
     )

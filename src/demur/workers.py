@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from demur.errors import UserError
 from demur.extension import installed
-from demur.options import as_option
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -33,7 +32,7 @@ class Workers(Protocol[Shared_co]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThisProcess(Generic[Shared]):
-    """This process, which does one task after another."""
+    """The process itself, which does one task after another."""
 
     shared: Shared
 
@@ -68,6 +67,6 @@ def hired(given: int | str | Executor, shared: Shared) -> Iterator[Workers[Share
     modules = (extension.workers for extension in installed().values() if extension.workers)
     module = next(modules, None)
     if module is None:
-        raise UserError(f"{as_option('workers')} needs the extension scale, which is not installed")
+        raise UserError("workers other than this process need the extension scale, which is not installed")
     with import_module(module).Workers(given, shared) as workers:
         yield workers

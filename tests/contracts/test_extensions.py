@@ -35,7 +35,7 @@ for words in (
     except SystemExit as stopped:
         assert not stopped.code, words
 """
-OURS = ("audit", "decide", "importers", "lab", "produce")
+OURS = ("audit", "decide", "importers", "lab", "produce", "scale")
 
 
 def run_hiding(name: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -65,6 +65,25 @@ def test_without_an_extension_the_others_and_the_core_go_on(name, tmp_path):
 def test_a_name_of_an_extension_that_is_hidden_says_what_it_needs(tmp_path):
     done = run_hiding("decide", "import demur\ndemur.choose", tmp_path)
     assert "demur.choose needs the extension decide, which is not installed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["counts"], "counts: a summary needs the extension scale, which is not installed"),
+        (["A=parts"], "parts: a folder needs the extension scale, which is not installed"),
+        (
+            ["table.csv", "--confidence", "sure", "--workers", "2"],
+            "workers other than this process need the extension scale, which is not installed",
+        ),
+    ],
+)
+def test_data_in_parts_need_their_extension(tmp_path, words, message):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "counts").write_text("demur summary 1\n")
+    (tmp_path / "table.csv").write_text("cluster,loss,sure\na,0,0.5\nb,1,0.25\n")
+    done = run_hiding("scale", f"from demur.cli import main\nmain(['evaluate', *{words}, '--quiet'])", tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"demur: {message}\n")
 
 
 def test_a_rule_on_a_page_needs_its_extension(tmp_path):

@@ -14,7 +14,6 @@ MODULES = {  # of the core, in the order the help lists them
     "retrieval": ("retrieval",),
     "calibrate": ("calibrate",),
     "fields": ("fields",),
-    "summarize": ("summarize",),
     "show": ("report", "table", "figure"),
     "convention": ("convention",),
     "schema": ("schema",),

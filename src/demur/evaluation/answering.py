@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UserError
-from demur.evaluation.data import entries_of, folders_among
+from demur.evaluation.data import entries_of
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels
 from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
-from demur.options import as_option
 from demur.read import read_inputs
+from demur.read.files import Counts, named_input
 from demur.read.guess import Given
+from demur.read.kinds import kind_of, reader_of
 from demur.results.groups import Groups
 from demur.results.selective import evaluate as evaluated
 
@@ -29,26 +29,17 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     entries, groups = entries_of(data), request.feature(Groups)
     labels = Labels.of(groups.labels, groups.table)
     settings, reading = request.with_features(labels.names), request.reading
-    folders = folders_among(entries)
-    if request.plan.workers not in (1, "1") and not folders:
-        raise UserError(f"workers read the parts of a folder: give a folder, or leave out {as_option('workers')}")
-    first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
-    shown = [first_parts.get(n, entry) for n, entry in enumerate(entries)]
-    understood = settled(shown, _given(request), settings.confidence)
+    understood = settled([*map(_example, entries)], _given(request), settings.confidence)
+    plan, lower_is_surer = request.plan, settings.lower_is_surer
     with understood.explaining():
-        table = labels.options(reading)
-        if folders:
-            from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
-
-            read_folders(entries, folders, understood, replace(request, reading=table))
         runs = read_inputs(
             entries,
             modes=reading.mode,
             experiments=reading.experiment,
             instrument=reading.instrument,
             columns=understood.columns,
-            options=table,
-            counts=True,
+            options=labels.options(reading),
+            counts=Counts(understood.confidence, understood.loss, lower_is_surer, plan.workers, plan.progress),
         )
         runs = labels.joined(runs)
     understood = understood.of(runs)
@@ -56,11 +47,18 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     return evaluated(
         *runs,
         settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
-        plan=request.plan,
+        plan=plan,
         command=request.command,
         also_read=request.files,
         beside=request.feature(Raters).read(runs, understood.columns[0]),
     )
+
+
+def _example(entry: Any) -> Any:
+    """The input itself, or one like its parts, from which columns are inferred."""
+    name, data = named_input(entry)
+    kind = kind_of(data)
+    return entry if kind is None else (name, reader_of(data, kind).example(data))
 
 
 def _given(request: Request) -> Given:

@@ -1,19 +1,13 @@
-"""The data of an evaluation: one input or several, with or without names, and folders of parts."""
+"""The data of an evaluation: one input or several, with or without names."""
 
-import os.path
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, literal
 from demur.facts.frames import is_frame
 from demur.facts.items import Items
-from demur.read.files import named_input
-from demur.read.foreign import foreign_tool
-from demur.read.tables import format_of
 from demur.sampling.graded import Graded
-from demur.summaries.mark import is_summary
 
 
 def entries_of(data: Any) -> list[Any]:
@@ -62,42 +56,3 @@ def _check_kind(name: str | None, data: object) -> None:
     if isinstance(data, (list, tuple)):
         kind, calls = type(data).__name__, 'in a list, evaluate([a, b]), or by name, evaluate({"a": a, "b": b})'
         raise UserError(f"{where}a {kind} is not a table: give systems {calls}")
-
-
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """One system in parts: its name, if it has one, its folder, and the files of the folder in order."""
-
-    name: str | None
-    path: str | Path
-    parts: Sequence[Path]
-
-
-def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
-    """The inputs that are folders, by their index; a run folder of another tool is not one."""
-    named = {index: named_input(entry) for index, entry in enumerate(entries)}
-    return {
-        index: Folder(name, path, _parts(path))
-        for index, (name, path) in named.items()
-        if isinstance(path, (str, Path)) and os.path.isdir(path) and foreign_tool(path) is None  # noqa: PTH112
-    }
-
-
-def parts_of(given: Sequence[str | Path]) -> list[Path]:
-    """The given files, and the files of the given folders."""
-    return [part for path in given for part in (_parts(path) if os.path.isdir(path) else [Path(path)])]  # noqa: PTH112
-
-
-def _parts(folder: str | Path) -> list[Path]:
-    """The files of a folder that hold units, in the order of their names."""
-    try:
-        parts = sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
-    expected = "a folder is a system in parts, and"
-    if not parts:
-        raise UserError(f"{folder}: {expected} no file in it is a table, a run or a summary")
-    for path in parts:
-        if not path.is_file() or not (format_of(path) or is_summary(path) or path.suffix == ".json"):
-            raise UserError(f"{folder}: {expected} {shown(path.name)} is not a table, a run or a summary: move it out")
-    return parts

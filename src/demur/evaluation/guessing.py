@@ -16,8 +16,8 @@ from demur.options import door
 from demur.read.files import located_in, named_input
 from demur.read.foreign import check_foreign
 from demur.read.guess import Given, Guess, ranked_by
+from demur.read.kinds import kind_of
 from demur.read.tables import format_of
-from demur.summaries.mark import is_summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Settled:
         """Add what the first rows do not show: the instrument of the runs, and the only signal of a run file."""
         known = dict.fromkeys(items.source.instrument for items in runs if items.source and items.source.instrument)
         notes = [*self.notes, *(f"the items are those of {name}" for name in known)]
-        if self.confidence == "default" and runs[0].summary is not None:
-            return replace(self, confidence=runs[0].summary.confidence, notes=tuple(dict.fromkeys(notes)))
+        if self.confidence == "default" and runs[0].counting is not None:
+            return replace(self, confidence=runs[0].counting.confidence, notes=tuple(dict.fromkeys(notes)))
         signal = only_signal(runs[0]) if self.confidence == "default" else None
         if signal is not None:
             notes.append(ranked_by(signal))
@@ -92,10 +92,10 @@ def _guesses(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | Non
 
 
 def _guess(data: Any, given: Given) -> Guess | None:
-    """The guess about a table; None for a run file, a pipe, a summary, and facts that are read already."""
+    """The guess about a table; None for a run file, a pipe, what an extension reads, and facts that are read."""
     if isinstance(data, (str, Path)):
         is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
-        if format_of(data) is None or is_pipe or is_summary(data):
+        if format_of(data) is None or is_pipe or kind_of(data):
             return None
     elif isinstance(data, Items):
         return None

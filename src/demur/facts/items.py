@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError, harmless, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State
+from demur.facts.counting import Counting
 from demur.facts.groups import Grouping, by_size
 from demur.facts.ids import ClusterId, ranked, sorted_ids
 from demur.facts.instruments import Instrument
@@ -50,9 +51,9 @@ class Items:
     texts, they are indices of `labels`. If `independent`, every row is a cluster of its own. If `numbered`, the items
     have no names, and are numbered within their clusters.
 
-    In a summary, a row stands for `count` units of a cluster that are equal in all that is known; such units have no
-    items. `summary` says what was summarized, and `digests` has a number per cluster that stands for its units and
-    their ground truths.
+    Where units are counted, a row stands for `count` units of a cluster that are equal in all that is known; such units
+    have no items. `counting` says how they were counted, and `digests` has a number per cluster that stands for its
+    units and their ground truths.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -79,7 +80,7 @@ class Items:
     numbered: bool = False
     count: Integers | None = None
     digests: NDArray[np.uint64] | None = None
-    summary: Any = None
+    counting: Counting | None = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -137,8 +138,8 @@ class Items:
 
     @property
     def lower_is_surer(self) -> tuple[str, ...]:
-        """The signals of a summary of which lower means more confident."""
-        return tuple(signal.name for signal in self.summary.signals if signal.lower_is_surer) if self.summary else ()
+        """The counted signals of which lower means more confident."""
+        return self.counting.lower_is_surer if self.counting else ()
 
     def number_of(self, rows: Flags) -> int:
         """The number of units in these rows."""

@@ -1,22 +1,28 @@
 """Reads units from files of any format: long tables are recognised by their suffix, any other file is a run file."""
 
+from __future__ import annotations
+
 import os.path
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.options import as_option
 from demur.read.foreign import check_foreign
+from demur.read.kinds import kind_of, reader_of
 from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
 from demur.read.table_options import TableOptions
 from demur.read.tables import FORMATS, format_of
-from demur.summaries.mark import is_summary
+from demur.workers import Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 T = TypeVar("T")
 
@@ -41,7 +47,8 @@ def read_items(  # noqa: PLR0913  (each says how to read one kind of file)
     `read_table`.
     """
     chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
-    systems = read_inputs([Path(path)], **chosen, columns=columns, options=options, counts=counts)
+    taken = Counts() if counts else None
+    systems = read_inputs([Path(path)], **chosen, columns=columns, options=options, counts=taken)
     if len(systems) > 1:
         names = ", ".join(shown(items.source.label) for items in systems if items.source and items.source.label)
         raise UserError(f"{path}: {len(systems)} systems, expected one: {names}")
@@ -56,13 +63,13 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     instrument: str | Path | Instrument = BY_ITEMS,
     columns: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None,
     options: TableOptions | None = None,
-    counts: bool = False,
+    counts: Counts | None = None,
 ) -> list[Items]:
     """The facts of several systems. An input is a path, a text `NAME=FILE`, other data, or a pair of a name and data.
 
     Data are a path, a frame, a dict of lists, or facts that are read already. A table with a column `system` gives the
     facts of each of its systems, under its name. Give one mode, experiment or mapping of columns for all inputs, or one
-    per input. A run file given twice, for two of its modes, is read once. With `counts`, an input may be a summary.
+    per input. A run file given twice, for two of its modes, is read once. With `counts`, units may come as counts.
     """
     named = [*map(named_input, inputs)]
     count = len(named)
@@ -73,7 +80,7 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
     for (name, data), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
-        reading = _InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions(), counts)
+        reading = InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions(), counts)
         with located_in(name, data):
             systems = reading.systems(data, files)
             if name is not None and len(systems) > 1:
@@ -88,35 +95,39 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
 
 
 @dataclass(frozen=True, slots=True)
-class _InputReading:
-    """How one input is to be read."""
+class Counts:
+    """That counts of equal units will do, and what units of an input in parts are counted by.
+
+    Without a `confidence` no units are counted: an input has counts, or single units.
+    """
+
+    confidence: str | Sequence[str] | None = None
+    loss: str | None = None
+    lower_is_surer: Sequence[str] = ()
+    workers: int | str | Executor = 1
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputReading:
+    """How one input is to be read; `counts` is None where single units are needed."""
 
     mode: str | None
     experiment: int | None
     instrument: Any
     columns: Mapping[str, str]
     options: TableOptions
-    counts: bool
+    counts: Counts | None = None
 
     def systems(self, data: Any, files: dict[str, RunFile]) -> list[Items]:
         """The facts of each system."""
         if isinstance(data, Items):
-            folder = data.count is not None  # whose parts were read with these options
-            return [data if folder else self.without_options(data, "facts that are read already have")]
+            return [self.without_options(data, "facts that are read already have")]
         if not isinstance(data, (str, Path)):
             return self.table(data)
-        if is_summary(data):
-            if not self.counts:
-                raise UserError(
-                    f"{data}: a summary holds counts, and this needs single units: give the data themselves"
-                )
-            from demur.summaries.file import read_summary  # noqa: PLC0415  (most data are not summaries)
-
-            for name in self.options.group or ():
-                raise UserError(f"{data}: a summary knows its groups by their names alone: {as_option('labels', name)}")
-            summary, source = read_summary(data)
-            return [self.without_options(summary.facts(source), f"{data}: a summary has")]
         check_foreign(data)
+        if kind := kind_of(data):
+            return [reader_of(data, kind).read(data, self)]
         return self.table(data) if format_of(data) else [self.run(data, files)]
 
     def run(self, path: str | Path, files: dict[str, RunFile]) -> Items:

@@ -52,17 +52,14 @@ def curve_record(
 
 
 def _bins(view: CurveView) -> Json | None:
-    """What a summary rounded, if anything, and bounds on the error of areas."""
+    """What was rounded as units were counted, if anything, and bounds on the error of areas."""
     items, made_of = view.graded.items, view.graded.made_of
-    if items is None or items.summary is None or made_of is None:
+    if items is None or items.counting is None or made_of is None:
         return None
-    about = items.summary
-    exponent = next((signal.exponent for signal in about.signals if signal.name == made_of.name), None)
-    if exponent is None and not about.loss.rounded:
+    width, digits = items.counting.bins.get(made_of.name), items.counting.loss_digits
+    if width is None and digits is None:
         return None
-    digits = about.loss.digits if about.loss.rounded else None
-    bounds = area_bounds(view.graded, view.curve, 0.0 if digits is None else 0.5 / 10**digits, whole=exponent is None)
-    width = None if exponent is None else 2.0**exponent
+    bounds = area_bounds(view.graded, view.curve, 0.0 if digits is None else 0.5 / 10**digits, whole=width is None)
     return {"number": len(view.curve), "width": width, "loss_digits": digits, "bounds": bounds._asdict()}
 
 

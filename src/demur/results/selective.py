@@ -124,24 +124,22 @@ def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventio
 
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
     """The record of summaries: the number of parts and the outputs that need single units; else empty."""
-    parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
+    parts = sum(items.counting.parts for items in systems.values() if items.counting)
     return {"shards": parts, "route": "summaries", "left_out": NEED_UNITS} if parts else {}
 
 
 def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[str, Confidence]]) -> None:
     """Check that a binned signal is used as it is, and in the direction it was binned for."""
     for system, items in systems.items():
-        signals = items.summary.signals if items.summary else ()
-        binned = {signal.name: signal for signal in signals if signal.exponent is not None}
+        binned = items.counting.bins if items.counting else {}
         for name, confidence in confidences[system].items():
-            signal = binned.get(name)
-            if binned and signal is None and name not in items.signals:
+            if binned and name not in (*binned, *items.signals):
                 made_of = ", ".join(map(shown, binned))
                 more = as_option("bins")
                 raise UserError(
                     f"{shown(name)} is made of signals, and {made_of} is in bins: summarize with more {more}"
                 )
-            if signal and signal.lower_is_surer != confidence.lower_is_surer:
+            if name in binned and (name in items.lower_is_surer) != confidence.lower_is_surer:
                 lower = as_option("lower_is_surer")
                 raise UserError(f"{shown(name)} is in bins for the other direction: summarize it {lower}, or not")
 

@@ -15,7 +15,6 @@ from demur.cli.app import TRUST, app, fitted, print_json, progress_bar, tell_not
 from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located, shown
 from demur.options import named_values
-from demur.summaries.mark import is_summary
 
 if TYPE_CHECKING:
     from demur.cli.retrieval import RankingFiles
@@ -352,9 +351,11 @@ def audit(
 
 def _check_units(paths: Sequence[Path]) -> None:
     """Refuse data in which single units cannot be told apart or counted."""
+    from demur.read.kinds import kind_of
+
     if parts := [*filter(isdir, paths)]:
         raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
-    if counts := [*filter(is_summary, paths)]:
+    if counts := [path for path in paths if kind_of(path) == "summary"]:
         raise UserError(f"{counts[0]}: a summary, and an audit counts single units: give the data themselves")
 
 

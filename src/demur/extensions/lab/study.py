@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from demur.distributed.workers import Workers
 from demur.extensions.lab.designs import COMMON_NUMBERS, LEFT, DataSet, Design
 from demur.extensions.lab.population import TruePopulation
 from demur.extensions.lab.runs import check_count
@@ -33,6 +32,7 @@ from demur.results.curves import curve_rows, warnings_of
 from demur.sampling.draws import checked_seed
 from demur.sampling.resample import Ask, Plan, Progress
 from demur.sampling.sample import Sample
+from demur.workers import hired
 
 METHODS = ("recommended", "percentile")
 BANDS = ("selective_risk", "generalized_risk")
@@ -143,8 +143,8 @@ def coverage(  # noqa: PLR0913  (one parameter for each option of the command)
         trials.outcomes(range(1))
     report_progress = progress and (lambda done, _: progress(min(done * size, datasets), datasets))
     tallies = dict[str, Tally]()
-    with Workers(processes) as workers:
-        for name, truth, outcome in chain.from_iterable(workers.each(trials.outcomes, tasks, report_progress)):
+    with hired(processes, trials) as workers:
+        for name, truth, outcome in chain.from_iterable(workers.each(Trials.outcomes, tasks, report_progress)):
             tallies.setdefault(name, Tally(name, truth)).add(outcome)
     return TableOf(tallies.values())
 

@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
+from demur.extensions.scale.bins import MOST, binned, exponent_for
+from demur.extensions.scale.digests import Digests, truth_digests
+from demur.extensions.scale.header import FailedHeader, GroupHeader, Header, InstrumentHeader, LossHeader, SignalHeader
+from demur.extensions.scale.ids import Ids
+from demur.extensions.scale.keys import Code, compact, grouped
 from demur.facts.columns import Column, State
+from demur.facts.counting import Counting
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items, Source
 from demur.facts.losses import GIVEN, Losses
 from demur.facts.raw_units import FailedUnits, Repeats
-from demur.summaries.about import About, FailedAbout, GroupAbout, InstrumentAbout, LossAbout, SignalAbout
-from demur.summaries.bins import MOST, binned, exponent_for
-from demur.summaries.digests import Digests, truth_digests
-from demur.summaries.ids import Ids
-from demur.summaries.keys import Code, compact, grouped
 from demur.types import Floats, Integers
 
 ANSWERED, ABSTAINED, ABSTAINED_NAN = range(3)
@@ -54,7 +55,7 @@ class Summary:
     `values` are the distinct values of each signal, ascending, and `losses` the distinct numerators.
     """
 
-    about: About
+    header: Header
     ids: Ids
     digests: Digests
     failed: Ids
@@ -74,17 +75,17 @@ class Summary:
         loss = np.searchsorted(numerators, losses.numerators).clip(0, max(len(numerators) - 1, 0))
         state = np.where(items.answered, ANSWERED, np.where(items.nan_answer, ABSTAINED_NAN, ABSTAINED))
         groups = [grouping.index for grouping in items.groups.values()]
-        about = _about(items, losses, options, part, [about for about, *_ in signals.values()])
+        header = _header(items, losses, options, part, [header for header, *_ in signals.values()])
         columns = [items.cluster, state, *groups, *codes, np.where(items.answered, loss, 0)]
         ids = Ids.of(items.cluster_ids)
-        sizes = entry_sizes(about, len(ids), [len(distinct) for distinct in values.values()], len(numerators))
+        sizes = entry_sizes(header, len(ids), [len(distinct) for distinct in values.values()], len(numerators))
         rows, count = grouped(columns, sizes)
-        return cls(about, ids, truth_digests(items), Ids.of(items.failed), values, numerators, rows, counted(count))
+        return cls(header, ids, truth_digests(items), Ids.of(items.failed), values, numerators, rows, counted(count))
 
     @property
     def sizes(self) -> list[int]:
         """The number of codes of each column of the entries."""
-        return entry_sizes(self.about, len(self.ids), [*map(len, self.values.values())], len(self.losses))
+        return entry_sizes(self.header, len(self.ids), [*map(len, self.values.values())], len(self.losses))
 
     @property
     def units(self) -> int:
@@ -115,21 +116,21 @@ class Summary:
 
     def facts(self, source: Source | None = None) -> Items:
         """The facts, a row for each entry; raises if no unit succeeded, which is allowed in one part of several."""
-        about, size = self.about, len(self.count)
+        header, size = self.header, len(self.count)
         if not size:
-            raise UserError(f"nothing to evaluate: no {about.noun} succeeded ({len(self.failed)} failed)")
+            raise UserError(f"nothing to evaluate: no {header.noun} succeeded ({len(self.failed)} failed)")
         cluster, state, *others, loss_code = self.columns
-        groups, signals = others[: len(about.groups)], others[len(about.groups) :]
+        groups, signals = others[: len(header.groups)], others[len(header.groups) :]
         # Types as narrow as in the file, and zeros that take no memory: there may be tens of millions of entries.
         answered, zeros = state == ANSWERED, np.broadcast_to(np.int64(0), size)
         columns = {
             signal.name: _CodedColumn(self.values[signal.name], code)
-            for signal, code in zip(about.signals, signals, strict=True)
+            for signal, code in zip(header.signals, signals, strict=True)
         }
         levels = np.append(self.losses, 0)
         numerators = levels.astype(np.min_scalar_type(~np.abs(levels).max()))[loss_code]
         numerators[~answered] = 0
-        loss, failed = about.loss, about.failed_units
+        loss, failed = header.loss, header.failed_units
         return Items(
             cluster_ids=self.ids.plain(),
             failed=self.failed.plain(),
@@ -141,26 +142,37 @@ class Summary:
             answered=answered,
             nan_answer=state == ABSTAINED_NAN,
             signals=MappingProxyType(columns),
-            instrument=Instrument(**dict(about.instrument)) if about.instrument else None,
-            noun=about.noun,
+            instrument=Instrument(**dict(header.instrument)) if header.instrument else None,
+            noun=header.noun,
             source=source,
             losses=Losses(numerators, loss.divisor, loss.largest, loss.definition, not loss.rounded, loss.name),
-            independent=about.independent,
-            ignored_answers=about.ignored_answers,
+            independent=header.independent,
+            ignored_answers=header.ignored_answers,
             failed_units=FailedUnits(failed.rule, counted=failed.by_cause) if failed else None,
-            groups={group.name: _grouping(group, code) for group, code in zip(about.groups, groups, strict=True)},
-            repeats=Repeats("units", self.units, 0) if about.repeated else None,
-            probabilities=tuple(signal.name for signal in about.signals if signal.probability),
-            numbered=about.numbered,
+            groups={group.name: _grouping(group, code) for group, code in zip(header.groups, groups, strict=True)},
+            repeats=Repeats("units", self.units, 0) if header.repeated else None,
+            probabilities=tuple(signal.name for signal in header.signals if signal.probability),
+            numbered=header.numbered,
             count=self.count,
-            summary=self.about,
+            counting=self._counting,
             digests=self.digests,
         )
 
+    @property
+    def _counting(self) -> Counting:
+        header = self.header
+        return Counting(
+            len(header.parts),
+            header.confidence,
+            tuple(signal.name for signal in header.signals if signal.lower_is_surer),
+            {signal.name: 2.0**signal.exponent for signal in header.signals if signal.exponent is not None},
+            header.loss.digits if header.loss.rounded else None,
+        )
 
-def entry_sizes(about: About, clusters: int, values: Sequence[int], losses: int) -> list[int]:
+
+def entry_sizes(header: Header, clusters: int, values: Sequence[int], losses: int) -> list[int]:
     """The number of codes of each column of the entries."""
-    groups = [len(group.levels) for group in about.groups]
+    groups = [len(group.levels) for group in header.groups]
     return [clusters, 3, *groups, *(number + FIRST_VALUE for number in values), max(losses, 1)]
 
 
@@ -189,7 +201,7 @@ def _whole(losses: Losses, digits: int | None) -> Losses:
     return Losses(numerators.astype(np.int64), grid, largest, losses.definition, exact=False)
 
 
-def _signal(items: Items, name: str, options: SummaryOptions) -> tuple[SignalAbout, Floats, Code]:
+def _signal(items: Items, name: str, options: SummaryOptions) -> tuple[SignalHeader, Floats, Code]:
     """The description of a signal, its distinct values, and the code of each unit (null for abstentions)."""
     column, lower = items.signals.get(name), name in options.lower_is_surer
     if column is None:
@@ -203,17 +215,19 @@ def _signal(items: Items, name: str, options: SummaryOptions) -> tuple[SignalAbo
         values = np.unique(numeric)
     codes = np.where(items.answered & column.is_(State.MISSING), _MISSING, _NULL)
     codes[numbers] = np.searchsorted(values, numeric) + FIRST_VALUE
-    about = SignalAbout(name=name, probability=name in items.probabilities, lower_is_surer=lower, exponent=exponent)
-    return about, values, codes
+    header = SignalHeader(name=name, probability=name in items.probabilities, lower_is_surer=lower, exponent=exponent)
+    return header, values, codes
 
 
-def _about(items: Items, losses: Losses, options: SummaryOptions, part: str, signals: Sequence[SignalAbout]) -> About:
+def _header(
+    items: Items, losses: Losses, options: SummaryOptions, part: str, signals: Sequence[SignalHeader]
+) -> Header:
     instrument, failed = items.instrument, items.failed_units
-    return About(
+    return Header(
         noun=items.noun,
         independent=items.independent,
         numbered=items.numbered,
-        loss=LossAbout(
+        loss=LossHeader(
             name=losses.name,
             definition=losses.definition,
             divisor=losses.divisor,
@@ -221,7 +235,7 @@ def _about(items: Items, losses: Losses, options: SummaryOptions, part: str, sig
             digits=options.loss_digits,
             rounded=not losses.exact,
         ),
-        instrument=InstrumentAbout(
+        instrument=InstrumentHeader(
             name=instrument.name, items=instrument.items, minimum=instrument.minimum, maximum=instrument.maximum
         )
         if instrument
@@ -232,18 +246,18 @@ def _about(items: Items, losses: Losses, options: SummaryOptions, part: str, sig
         groups=tuple(_group(name, grouping) for name, grouping in items.groups.items()),
         ignored_answers=items.ignored_answers,
         repeated=items.repeats is not None,
-        failed_units=FailedAbout(rule="drop" if failed.rule == "drop" else "abstain", by_cause=failed.counts)
+        failed_units=FailedHeader(rule="drop" if failed.rule == "drop" else "abstain", by_cause=failed.counts)
         if failed
         else None,
         parts=(part,),
     )
 
 
-def _group(name: str, grouping: Grouping) -> GroupAbout:
+def _group(name: str, grouping: Grouping) -> GroupHeader:
     column, cuts, file = None, tuple[float, ...](), None
     if grouping.column is not None:
         column, cuts, file = grouping.column.name, grouping.column.cuts, grouping.column.file
-    return GroupAbout(name=name, column=column, cuts=cuts, file=file, levels=grouping.levels)
+    return GroupHeader(name=name, column=column, cuts=cuts, file=file, levels=grouping.levels)
 
 
 class _CodedColumn(Column):
@@ -268,6 +282,6 @@ class _CodedColumn(Column):
         return np.asarray(np.minimum(self.codes, State.NUMBER), np.uint8)
 
 
-def _grouping(about: GroupAbout, code: Code) -> Grouping:
-    column = None if about.column is None else GroupColumn(about.column, about.cuts, about.file)
-    return Grouping(about.levels, code.astype(np.intp), column)
+def _grouping(header: GroupHeader, code: Code) -> Grouping:
+    column = None if header.column is None else GroupColumn(header.column, header.cuts, header.file)
+    return Grouping(header.levels, code.astype(np.intp), column)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import demur
+from demur.extensions.scale.summary import Summary, SummaryOptions
 from demur.read import read_table
 from demur.sampling.kernel import KERNELS
-from demur.summaries.summary import Summary, SummaryOptions
 
 pytestmark = pytest.mark.skipif(not KERNELS, reason="there is no kernel here")
 ROWS, CLUSTERS = 300_000, 30_000

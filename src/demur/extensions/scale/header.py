@@ -11,7 +11,7 @@ Digest = Annotated[str, Declared(pattern="^[0-9a-f]{64}$")]
 Positive = Annotated[int, Declared(ge=1, lt=2**53)]
 
 
-class LossAbout(Part):
+class LossHeader(Part):
     """The loss, as numerators over a divisor; whether losses were `rounded`, and to how many decimal `digits`."""
 
     name: str
@@ -22,7 +22,7 @@ class LossAbout(Part):
     rounded: bool
 
 
-class InstrumentAbout(Part):
+class InstrumentHeader(Part):
     """The instrument whose items were scored."""
 
     name: str
@@ -31,7 +31,7 @@ class InstrumentAbout(Part):
     maximum: int
 
 
-class SignalAbout(Part):
+class SignalHeader(Part):
     """A signal that is a confidence or an input of one; its values are in bins of width 2**exponent, if not null."""
 
     name: str
@@ -40,7 +40,7 @@ class SignalAbout(Part):
     exponent: Annotated[int, Declared(ge=-1074, le=1023)] | None
 
 
-class GroupAbout(Part):
+class GroupHeader(Part):
     """A grouping of the units: the source of its labels, and the distinct labels in order."""
 
     name: str
@@ -50,26 +50,26 @@ class GroupAbout(Part):
     levels: Many
 
 
-class FailedAbout(Part):
+class FailedHeader(Part):
     """Failed units: the rule that treated them, and their number by cause ("" where unknown)."""
 
     rule: Literal["drop", "abstain"]
     by_cause: dict[str, Count]
 
 
-class About(Part):
+class Header(Part):
     """The header of a summary."""
 
     noun: str
     independent: bool
     numbered: bool
-    loss: LossAbout
-    instrument: InstrumentAbout | None
+    loss: LossHeader
+    instrument: InstrumentHeader | None
     confidence: str | Many
-    signals: Annotated[tuple[SignalAbout, ...], Declared(strict=False)]
+    signals: Annotated[tuple[SignalHeader, ...], Declared(strict=False)]
     most_bins: Annotated[int, Declared(ge=2)]
-    groups: Annotated[tuple[GroupAbout, ...], Declared(strict=False)]
+    groups: Annotated[tuple[GroupHeader, ...], Declared(strict=False)]
     ignored_answers: Count
     repeated: bool
-    failed_units: FailedAbout | None
+    failed_units: FailedHeader | None
     parts: Annotated[tuple[Digest, ...], Declared(strict=False, min_length=1)]

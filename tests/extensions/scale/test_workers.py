@@ -4,13 +4,14 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from operator import mul
 
 import pytest
 
 from commands import demur
 from demur import UserError
-from demur.distributed.workers import Workers
+from demur.extensions.scale.workers import Workers
+from demur.workers import hired
 from sections import evaluate
 from sharded import same_in_both, shards, table, units
 
@@ -39,7 +40,8 @@ def test_any_executor_will_do(data):
 
 def test_progress_is_by_part():
     told = []
-    assert Workers().each(str, [3, 1, 2], lambda done, total: told.append((done, total))) == ["3", "1", "2"]
+    with hired(1, 10) as workers:
+        assert workers.each(mul, [3, 1, 2], lambda done, total: told.append((done, total))) == [30, 10, 20]
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -70,20 +72,20 @@ def dies_once(mark, task):
     return task * task
 
 
-def dies(_):
+def dies(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.slow
 def test_what_a_killed_worker_had_is_done_again(tmp_path):
-    assert Workers(2).each(partial(dies_once, tmp_path / "died"), [*range(12)]) == [n * n for n in range(12)]
+    assert Workers(2, tmp_path / "died").each(dies_once, [*range(12)]) == [n * n for n in range(12)]
     assert (tmp_path / "died").exists()
 
 
 @pytest.mark.slow
 def test_workers_that_always_die_are_told():
     with pytest.raises(UserError, match="the workers die before they finish a part"):
-        Workers(2).each(dies, [1, 2])
+        Workers(2, None).each(dies, [1, 2])
 
 
 @pytest.mark.slow
@@ -99,13 +101,13 @@ def test_processes_give_the_same_bytes(data):
     assert (folder / "one.sum").read_bytes() == (folder / "two.sum").read_bytes()
 
 
-def held_back(_):
+def held_back(*_):
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no process has a mask here")
 def test_a_worker_is_not_interrupted_while_it_starts_and_this_process_can_be_afterwards():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    with Workers(2) as workers:
+    with Workers(2, None) as workers:
         assert workers.each(held_back, [1, 2]) == [True, True]
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before

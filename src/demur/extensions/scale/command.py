@@ -46,14 +46,13 @@ def summarize(
 
     Example: demur summarize monday.sum tuesday.sum -o week.sum
     """
-    from demur.distributed.workers import Workers
-    from demur.evaluation.data import parts_of
     from demur.evaluation.guessing import settled
-    from demur.evaluation.summarizing import PartReading
-    from demur.evaluation.summarizing import summarize as summarized
+    from demur.extensions.scale.bins import MOST
+    from demur.extensions.scale.file import content
+    from demur.extensions.scale.folder_input import parts_of
+    from demur.extensions.scale.summarizing import PartReading
+    from demur.extensions.scale.summarizing import summarize as summarized
     from demur.files.write import check_target, write_whole
-    from demur.summaries.bins import MOST
-    from demur.summaries.file import content
 
     files = parts_of(parts)
     check_target(output, files)
@@ -72,13 +71,13 @@ def summarize(
     understood = settled([files[0]], given, settings.confidence)
     columns, names = understood.columns[0], understood.confidence
     part_reading = replace(part_reading, confidence=names, columns=columns, loss=understood.loss)
-    with progress_bar("reading") as advance, understood.explaining(), Workers(typed.plan.workers) as pool:
-        summary = summarized(files, part_reading, pool, advance)
+    with progress_bar("reading") as advance, understood.explaining():
+        summary = summarized(files, part_reading, typed.plan.workers, advance)
     tell_notes(understood.notes, quiet=quiet)
     write_whole(output, content(summary), inputs=files)
     if not quiet:
-        counts = f"{len(summary.ids)} {summary.about.noun}s, {summary.units} units, {len(summary.count)} entries"
-        tell(f"{len(summary.about.parts)} parts: {counts}\nwrote {printed_path(output)}")
+        counts = f"{len(summary.ids)} {summary.header.noun}s, {summary.units} units, {len(summary.count)} entries"
+        tell(f"{len(summary.header.parts)} parts: {counts}\nwrote {printed_path(output)}")
 
 
 def _columns_of_groups(typed: Typed) -> Mapping[str, GroupText] | None:

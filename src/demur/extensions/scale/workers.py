@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from demur.errors import UserError, literal, without_extra
+from demur.workers import Progress
 
-Progress = Callable[[int, int], None]
+Shared = TypeVar("Shared")
 Task = TypeVar("Task")
 R = TypeVar("R")
+Submit = Callable[[Callable[[Any, Any], Any], Any], "Future[Any]"]
 _ATTEMPTS = 3  # in a row in which no task finished
 _DASK = "dask://"
+_SENT: list[Any] = []  # in a process of a pool: what its tasks share
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
-    """A number of processes, the scheduler of a Dask cluster, or an executor; 1 is this process alone."""
+class Workers(Generic[Shared]):
+    """A number of processes, the scheduler of a Dask cluster, or an executor; what all tasks share is sent once.
 
-    given: int | str | Executor = 1
+    An executor of the caller gets it with every task.
+    """
+
+    given: int | str | Executor
+    shared: Shared
     _open: ExitStack = field(default_factory=ExitStack, compare=False)
-    _executors: list[Executor] = field(default_factory=list, compare=False)
+    _submits: list[Submit] = field(default_factory=list, compare=False)
 
     def __post_init__(self) -> None:
         given: Any = self.given
@@ -35,7 +43,9 @@ class Workers:
         if not (scheduler or isinstance(given, Executor) or (type(given) is int and given >= 1)):
             raise UserError(f"workers {literal(given)}, expected a number of processes, or dask://SCHEDULER:PORT")
 
-    def each(self, work: Callable[[Task], R], tasks: Sequence[Task], progress: Progress | None = None) -> list[R]:
+    def each(
+        self, work: Callable[[Shared, Task], R], tasks: Sequence[Task], progress: Progress | None = None
+    ) -> list[R]:
         """The results of the tasks, in their order. The tasks of a killed worker are repeated."""
         results: dict[int, R] = {}
 
@@ -44,17 +54,13 @@ class Workers:
             if progress:
                 progress(len(results), len(tasks))
 
-        if self.given == 1:
-            for index, task in enumerate(tasks):
-                collect(index, work(task))
-            return [results[index] for index in range(len(tasks))]
         failures = 0
         while len(results) < len(tasks):
             before = len(results)
             try:
-                executor = self._executor()
+                submit = self._submit()
                 with _started_undisturbed():
-                    futures = {executor.submit(work, task): n for n, task in enumerate(tasks) if n not in results}
+                    futures = {submit(work, task): n for n, task in enumerate(tasks) if n not in results}
                 _gather(futures, collect)
             except _deaths():
                 self.close()
@@ -73,27 +79,44 @@ class Workers:
 
     def close(self) -> None:
         """Stop the workers, except an executor that the caller passed in."""
-        self._executors.clear()
+        self._submits.clear()
         self._open.close()
 
-    def _executor(self) -> Executor:
-        """The executor, started at first use."""
-        if not self._executors:
-            self._executors.append(self._started())
-        return self._executors[0]
+    def _submit(self) -> Submit:
+        """How tasks are submitted to the workers, who are started at first use."""
+        if not self._submits:
+            self._submits.append(self._started())
+        return self._submits[0]
 
-    def _started(self) -> Executor:
+    def _started(self) -> Submit:
         if isinstance(self.given, Executor):
-            return self.given
+            return _with_each(self.given, self.shared)
         if isinstance(self.given, str):
             client = self._open.enter_context(_dask_client(self.given.removeprefix(_DASK)))
-            executor: Executor = client.get_executor()
-            return executor
+            return _with_each(client.get_executor(), client.scatter(self.shared, broadcast=True, hash=False))
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
         from multiprocessing import get_context  # noqa: PLC0415
 
-        pool = ProcessPoolExecutor(self.given, get_context("spawn"), _begin, (gc.get_threshold(),))
-        return self._open.enter_context(pool)
+        start = gc.get_threshold(), _pickled(self.shared)
+        pool = self._open.enter_context(ProcessPoolExecutor(self.given, get_context("spawn"), _begin, start))
+        return lambda work, task: pool.submit(_with_sent, work, task)
+
+
+def _with_each(executor: Executor, shared: Any) -> Submit:
+    """Submission to an executor, which gets what tasks share, or a reference to it, with every task."""
+    return lambda work, task: executor.submit(work, shared, task)
+
+
+def _with_sent(work: Callable[[Any, Task], R], task: Task) -> R:
+    """Do a task in a process that was sent what tasks share when it started."""
+    return work(_SENT[0], task)
+
+
+def _pickled(shared: object) -> bytes:
+    try:
+        return pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise UserError(f"other processes cannot be sent the work ({error}): use functions of modules") from None
 
 
 @contextmanager
@@ -111,8 +134,8 @@ def _started_undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(collections: tuple[int, int, int]) -> None:
-    """Prepare a process for its tasks: it collects garbage as rarely as the one that started it.
+def _begin(collections: tuple[int, int, int], shared: bytes) -> None:
+    """Prepare a process for its tasks: it has what they share, and collects garbage as rarely as who started it.
 
     Ctrl-C reaches every process of a terminal: a worker ignores it, and the process that started it stops the pool.
     """
@@ -120,6 +143,7 @@ def _begin(collections: tuple[int, int, int]) -> None:
 
     signal(SIGINT, SIG_IGN)
     gc.set_threshold(*collections)
+    _SENT[:] = [pickle.loads(shared)]  # noqa: S301  (by the process that started this one)
 
 
 def _gather(futures: dict[Future[R], int], collect: Callable[[int, R], None]) -> None:

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from demur.distributed.workers import Progress
 from demur.errors import UserError
+from demur.extensions.scale.merging import merged
+from demur.extensions.scale.summary import Summary
 from demur.facts.codes import Codes
 from demur.facts.instruments import INSTRUMENTS
 from demur.facts.items import Items
 from demur.facts.labels import Spelling
 from demur.files.strict_json import fingerprint
 from demur.read.tables import FileTable, opened_table
-from demur.summaries.merging import merged
-from demur.summaries.summary import Summary
+from demur.workers import Progress
 
 _ROWS = 1 << 19  # in a batch
 _ENTRIES = 1 << 22  # not yet merged, at most; or as many as the merged summary has, if more
@@ -50,7 +50,7 @@ def in_batches(
         return None
     if whole is None or origin is None:
         return None
-    return replace(whole, about=whole.about.model_copy(update={"parts": (origin.sha256,)}))
+    return replace(whole, header=whole.header.model_copy(update={"parts": (origin.sha256,)}))
 
 
 def _may_be_of_instrument(items: Items) -> bool:

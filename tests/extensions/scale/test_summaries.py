@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import demur as library
 from commands import demur
 from demur import UserError
-from demur.summaries.bins import binned, exponent_for
-from demur.summaries.file import content, read_summary
-from demur.summaries.keys import grouped
+from demur.extensions.scale.bins import binned, exponent_for
+from demur.extensions.scale.file import content, read_summary
+from demur.extensions.scale.keys import grouped
 from sharded import same_in_both, shards, table, units
 
 KEPT = ("--column", "cluster=user", "--confidence", "sure,margin", "--group", "sex=sex", "--loss-max", "1")
@@ -266,7 +266,6 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
         (("--convention", "ln"), "numbers of ln, where equal confidences are sorted, need single units"),
         (("--column", "cluster=user"), "a summary has no use for columns"),
         (("--group", "sex=sex"), "run.sum: a summary knows its groups by their names alone: --group sex"),
-        (("--workers", "2"), "workers read the parts of a folder"),
     ],
 )
 def test_what_needs_single_units_is_refused_by_name(data, words, message):

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from demur import UserError
-from demur.evaluation import batches, summarizing
-from demur.evaluation.summarizing import PartReading, summarized
+from demur.extensions.scale import batches, summarizing
+from demur.extensions.scale.file import content
+from demur.extensions.scale.summarizing import PartReading, summarized
 from demur.read import TableOptions
-from demur.summaries.file import content
 from sharded import table, units
 
 READING = PartReading(
@@ -42,10 +42,10 @@ def both(monkeypatch):
         monkeypatch.setattr(batches, "_ROWS", rows)
         monkeypatch.setattr(batches, "_ENTRIES", entries)
         monkeypatch.setattr(summarizing, "Summary", Counting(summarizing.Summary, counted))
-        in_batches = b"".join(content(summarized(path, reading)))
+        in_batches = b"".join(content(summarized(reading, path)))
         number = len(counted)
         monkeypatch.setattr(summarizing, "in_batches", lambda *_: None)
-        whole = b"".join(content(summarized(path, reading)))
+        whole = b"".join(content(summarized(reading, path)))
         monkeypatch.undo()
         return in_batches, whole, number
 
@@ -120,11 +120,11 @@ def test_a_mistake_is_told_as_it_is_of_all_rows(tmp_path, monkeypatch):
     path = json_lines(tmp_path / "all.jsonl", rows)
     monkeypatch.setattr(batches, "_ROWS", 95)
     with pytest.raises(UserError, match=r"all.jsonl: cluster a, q0: given more than once \(and 9 more\)"):
-        summarized(path, PartReading("sure", {"cluster": "user"}))
+        summarized(PartReading("sure", {"cluster": "user"}), path)
 
 
 def test_progress_is_by_rows_where_one_file_is_read(tmp_path, monkeypatch):
     path, told = parquet(tmp_path / "all.parquet", units()), []
     monkeypatch.setattr(batches, "_ROWS", 250)
-    summarizing.summarize([path], READING, summarizing.Workers(1), lambda *done: told.append(done))
+    summarizing.summarize([path], READING, 1, lambda *done: told.append(done))
     assert [done for done in told if done[1] == 600] == [(250, 600), (500, 600), (600, 600)]

@@ -7,32 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur.confidences.grading import losses_of
 from demur.confidences.serving import only_signal, signals_for
-from demur.distributed.workers import Progress, Workers
 from demur.errors import UserError, located
-from demur.evaluation.batches import in_batches
-from demur.evaluation.data import Folder
-from demur.evaluation.guessing import Settled
-from demur.evaluation.request import Request
+from demur.extensions.scale.batches import in_batches
+from demur.extensions.scale.bins import MOST
+from demur.extensions.scale.file import read_summary
+from demur.extensions.scale.merging import merged
+from demur.extensions.scale.summary import Summary, SummaryOptions
 from demur.facts.instruments import BY_ITEMS
-from demur.facts.items import Items, Source
-from demur.facts.memory import give_back
-from demur.files.strict_json import fingerprint, shown_path
+from demur.facts.items import Items
 from demur.options import as_column, as_option
 from demur.quantities.losses import loss_of
 from demur.read import TableOptions, read_inputs
-from demur.read.files import for_each
+from demur.read.kinds import kind_of
 from demur.read.rows import systems_of
 from demur.read.table_options import PartOptions
 from demur.read.tables import FileTable, format_of
-from demur.summaries.bins import MOST
-from demur.summaries.file import read_summary
-from demur.summaries.mark import is_summary
-from demur.summaries.merging import merged
-from demur.summaries.summary import Summary, SummaryOptions
+from demur.workers import Progress, alone, hired
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class PartReading:
         return systems_of(rows, lambda: None, self.columns, instrument, self.options)
 
 
-def summarized(path: str | Path, reading: PartReading, progress: Progress | None = None) -> Summary:
+def summarized(reading: PartReading, path: str | Path, progress: Progress | None = None) -> Summary:
     """The summary of one part: a summary is read as it is, a table in batches of rows if it can be."""
     if is_summary(path):
         return read_summary(path)[0]
@@ -109,8 +106,16 @@ def _counted(items: Items, part: str, reading: PartReading) -> Summary:
     return Summary.of(items, losses, options, part)
 
 
+def is_summary(path: str | Path) -> bool:
+    """Whether a file is a summary."""
+    return kind_of(path) == "summary"
+
+
 def summarize(
-    parts: Sequence[str | Path], reading: PartReading, workers: Workers, progress: Progress | None = None
+    parts: Sequence[str | Path],
+    reading: PartReading,
+    workers: int | str | Executor = 1,
+    progress: Progress | None = None,
 ) -> Summary:
     """One summary of all parts: workers summarize the parts, and the summaries are merged.
 
@@ -118,28 +123,7 @@ def summarize(
     """
     if reading != PartReading("default") and all(map(is_summary, parts)):
         raise UserError("summaries take no options for reading: these are for parts that are tables or run files")
-    alone = len(parts) == 1 and workers.given == 1
-    work = partial(summarized, reading=reading, progress=progress if alone else None)
-    summaries = workers.each(work, [*parts], None if alone else progress)
-    return merged(summaries, parts) if len(summaries) > 1 else summaries[0]
-
-
-def read_folders(entries: list[Any], folders: Mapping[int, Folder], understood: Settled, request: Request) -> None:
-    """Replace each folder among the inputs by its facts."""
-    options = request.reading
-    for index, folder in folders.items():
-        reading = PartReading(
-            understood.confidence,
-            understood.columns[index],
-            options.instrument,
-            options,
-            mode=for_each(options.mode, len(entries), "mode")[index],
-            experiment=for_each(options.experiment, len(entries), "experiment")[index],
-            loss=understood.loss,
-            lower_is_surer=request.settings.lower_is_surer,
-        )
-        with Workers(request.plan.workers) as workers:
-            summary = summarize(folder.parts, reading, workers, request.plan.progress)
-        give_back()  # of the parts, which are merged
-        source = Source(shown_path(folder.path), fingerprint("\n".join(summary.about.parts).encode()))
-        entries[index] = folder.name, summary.facts(source)
+    if len(parts) == 1 and alone(workers):
+        return summarized(reading, parts[0], progress)
+    with hired(workers, reading) as pool:
+        return merged(pool.each(summarized, [*parts], progress), parts)

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError, located
+from demur.extensions.scale.header import Header
+from demur.extensions.scale.ids import Ids
+from demur.extensions.scale.summary import Summary
 from demur.facts.items import Source
 from demur.files.limits import MEMBER
 from demur.files.strict_json import decode, loads, shown_path
-from demur.summaries.about import About
-from demur.summaries.ids import Ids
-from demur.summaries.mark import MARK
-from demur.summaries.summary import Summary
 
+_MARK = b"demur summary "
 _VERSION = b"1"
 _LONGEST_MARK = 32
 _DIGEST, _CHUNK = 32, 1 << 20
@@ -34,10 +34,10 @@ def content(summary: Summary) -> Iterator[bytes]:
     """The bytes of the file; they do not depend on how the units were split into parts."""
     arrays = _arrays(summary)
     shapes = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
-    header = {"about": summary.about.model_dump(), "arrays": shapes}
-    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    start = {"about": summary.header.model_dump(), "arrays": shapes}
+    text = json.dumps(start, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     hashed = hashlib.sha256()
-    for piece in (MARK + _VERSION + b"\n", len(text).to_bytes(8, "little"), text, *map(_plain, arrays.values())):
+    for piece in (_MARK + _VERSION + b"\n", len(text).to_bytes(8, "little"), text, *map(_plain, arrays.values())):
         hashed.update(piece)
         yield piece
     yield hashed.digest()
@@ -56,9 +56,9 @@ def read_summary(path: str | Path) -> tuple[Summary, Source]:
                 size = int.from_bytes(file.read(8), "little")
                 if size > remaining - 8:
                     raise UserError(_DAMAGED)
-                header = loads(decode(file.read(size)))
-                arrays = _read_arrays(header["arrays"], file, remaining - 8 - size)
-            summary = _summary(About.model_validate(header["about"]), arrays)
+                start = loads(decode(file.read(size)))
+                arrays = _read_arrays(start["arrays"], file, remaining - 8 - size)
+            summary = _summary(Header.model_validate(start["about"]), arrays)
         except OSError as error:
             raise UserError(f"cannot be read ({error.strerror})") from None
         except ValidationError as error:
@@ -73,9 +73,9 @@ def _checked(file: BufferedReader) -> tuple[str, int]:
     total = os.fstat(file.fileno()).st_size
     MEMBER.check(total)
     line, _, _ = file.read(_LONGEST_MARK).partition(b"\n")
-    if not line.startswith(MARK):
+    if not line.startswith(_MARK):
         raise UserError("not a summary: demur summarize writes them")
-    version = line.removeprefix(MARK)
+    version = line.removeprefix(_MARK)
     if version != _VERSION:
         name = version[:12].decode("ascii", "replace")
         raise UserError(
@@ -131,15 +131,15 @@ def _read_arrays(shapes: list[list[Any]], file: BufferedReader, remaining: int) 
     return arrays
 
 
-def _summary(about: About, arrays: dict[str, NDArray[Any]]) -> Summary:
+def _summary(header: Header, arrays: dict[str, NDArray[Any]]) -> Summary:
     """The validated summary of a header and its arrays."""
-    columns = 3 + len(about.groups) + len(about.signals)
+    columns = 3 + len(header.groups) + len(header.signals)
     summary = Summary(
-        about,
+        header,
         Ids(arrays["cluster_numbers"], arrays["cluster_texts"]),
         arrays["digests"],
         Ids(arrays["failed_numbers"], arrays["failed_texts"]),
-        {signal.name: arrays[f"values_{index}"] for index, signal in enumerate(about.signals)},
+        {signal.name: arrays[f"values_{index}"] for index, signal in enumerate(header.signals)},
         arrays["losses"],
         [arrays[f"column_{index}"] for index in range(columns)],
         arrays["count"],

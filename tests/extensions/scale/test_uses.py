@@ -8,9 +8,9 @@ import pytest
 import demur as library
 from commands import demur
 from demur import Coverage, Curve, Graded
+from demur.extensions.scale.bins import binned, exponent_for
 from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.operating import augrc_at, aurc_at
-from demur.summaries.bins import binned, exponent_for
 from sharded import same_in_both, shards, table, units
 
 HOW = ("--column", "cluster=user", "--confidence", "sure", "--loss-max", "1")

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from demur import UserError
-from demur.distributed.workers import Workers
+from demur.extensions.scale.workers import Workers
 from sections import evaluate
 from sharded import same_in_both, shards, table, units
 
@@ -55,7 +55,7 @@ def test_a_killed_worker_changes_nothing(data, cluster):
         assert same_in_both(evaluated(folder, cluster).text) == expected
 
 
-def dies(_):
+def dies(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -64,7 +64,7 @@ def test_work_that_kills_its_workers_is_one_line():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as made,
-        Workers(made.scheduler_address.replace("tcp://", "dask://")) as workers,
+        Workers(made.scheduler_address.replace("tcp://", "dask://"), None) as workers,
         pytest.raises(UserError, match="the workers die before they finish a part"),
     ):
         workers.each(dies, [1])

@@ -1,1 +1,0 @@
-"""Evaluation of data in parts, by this process, several processes, or a Dask cluster."""
