@@ -19,7 +19,7 @@ from timing import Ratio, against, by_turns
 
 from demur import Graded, Measure, Plan, Table, bootstrap
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.inference.bands import drawn_risks
+from demur.inference import bands
 from demur.inference.key import Key
 from demur.inference.rows import Row
 from demur.inference.views import CurveView
@@ -45,16 +45,20 @@ def whole_job(graded: Graded, replicates: int, threads: int = 1) -> Callable[[],
     """Every number, its standard error and the bands, in every replicate."""
     view = CurveView.of(graded)
     rows = [Row.of_curve(Key("", name), view, Measure.of(name)) for name in NUMBERS]
-    asks = [Ask(view, partial(row.columns, needs=frozenset({"errors"})), *_coverages(row)) for row in rows]
-    asks.append(Ask(view, partial(drawn_risks, view.curve)))
+    needs = frozenset({"errors"})
+    if hasattr(bands, "RiskColumns"):
+        asks = [Ask(view.table, row.columns(needs)) for row in rows]
+        asks.append(Ask(view.table, bands.RiskColumns.of(view.curve)))
+    else:  # an earlier version
+        asks = [Ask(view, partial(row.columns, needs=needs), *_coverages(row)) for row in rows]
+        asks.append(Ask(view, partial(bands.drawn_risks, view.curve)))
     return partial(resampled, asks, Plan(replicates, seed=7, threads=threads))
 
 
 def fourteen_numbers(graded: Graded, replicates: int) -> Callable[[], object]:
-    """Fourteen numbers in every replicate; all coverages are known beforehand, as they are to `demur evaluate`."""
-    view, measures = CurveView.of(graded), [Measure.of(name) for name in BUNDLE]
-    coverages = tuple(measure.coverage for measure in measures if measure.coverage is not None)
-    ask = Ask(view, lambda sample: {str(measure): measure(sample) for measure in measures}, coverages)
+    """Fourteen numbers in every replicate."""
+    measures = [Measure.of(name) for name in BUNDLE]
+    ask = Ask(Table.of(graded), lambda sample: {str(measure): measure(sample) for measure in measures})
     return partial(resampled, [ask], Plan(replicates, seed=7, threads=1))
 
 

@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from demur import Graded
-from demur.inference.bands import drawn_risks
+from demur.inference.bands import RiskColumns
 from demur.inference.key import Key
 from demur.inference.rows import Row
-from demur.inference.views import CurveView, JointView, SharedView
+from demur.inference.views import CurveView, SharedView, drawn_from
 from demur.quantities import Measure
 from demur.sampling.graded import Clusters
-from demur.sampling.resample import Ask, Plan, left_out, resampled
+from demur.sampling.resample import Ask, Joint, Plan, left_out, resampled
 
 SWEPT = (
     "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "
@@ -72,9 +72,9 @@ def everything(systems, plan, names=f"{SWEPT} {RARE}"):
         for view in shared
         for name in ("aurc@C_common", "augrc@C_common")
     ]
-    asks = [Ask(row.view, partial(row.columns, needs=frozenset({"errors"}))) for row in rows]
-    asks += [Ask(view, partial(drawn_risks, view.curve)) for view in views]
-    apart = JointView((rows[2].view, rows[2 + len(numbers)].view))
+    asks = [Ask(drawn_from(row.view), row.columns(frozenset({"errors"}))) for row in rows]
+    asks += [Ask(view.table, RiskColumns.of(view.curve)) for view in views]
+    apart = Joint((rows[2].view.table, rows[2 + len(numbers)].view.table))
     asks.append(Ask(apart, partial(_apart, rows[2], rows[2 + len(numbers)])))
     return resampled(asks, plan) + (left_out(asks[:3], plan) if len(views[0].ids) <= MOST_LEFT_OUT else [])
 

@@ -11,7 +11,7 @@ import pytest
 from artifacts import golden_with_bands
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.inference.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
+from demur.inference.bands import MOST_POINTS, RiskColumns, bands_of, points_kept
 from demur.inference.student import normal_quantile, t_quantile
 from demur.inference.views import CurveView
 from demur.results.load import results_of
@@ -32,7 +32,7 @@ def bands(graded, plan=Plan(400, seed=2)):  # noqa: B008
     view = CurveView.of(graded)
     if not view.varies or not view.curve.defined:
         return None
-    (risks,) = resampled([Ask(view, lambda sample: drawn_risks(view.curve, sample))], plan)
+    (risks,) = resampled([Ask(view.table, RiskColumns.of(view.curve))], plan)
     return bands_of(view, risks) if risks else None
 
 
@@ -114,7 +114,7 @@ def test_two_people_by_paper_and_pencil():
     units = Units(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]), np.array([2.0, 1, 2, 1]), np.arange(4) < 3, 2, 1)
     every = np.array([[1.0, 1], [2, 0], [0, 2]])
     graded = units.graded()
-    drawn = drawn_risks(Curve.of(graded), Sample.drawn(Table.of(graded), every))
+    drawn = RiskColumns.of(Curve.of(graded))(Sample.drawn(Table.of(graded), every))
     assert Curve.of(graded).coverage.tolist() == [2 / 4, 3 / 4]
     assert drawn["selective"][0].tolist() == [0, 1 / 3]
     assert drawn["selective"][1].tolist() == [0, 1 / 2]
@@ -204,7 +204,7 @@ def test_rounding_is_no_variation():
     units = Units(owner, np.where(first, 0.3, rng.random(180)), first * 1.0, owner >= 0, 30, divisor=1)
     graded, plan = units.graded(), Plan(400, seed=1)
     curve = Curve.of(graded)
-    drawn = bootstrap(lambda sample: drawn_risks(curve, sample), Table.of(graded), plan=plan)["selective"]
+    drawn = bootstrap(RiskColumns.of(curve), Table.of(graded), plan=plan)["selective"]
     assert 0 < np.ptp(drawn[:, 0]) < 1e-15
     away = np.abs(drawn[:, 1] - curve.selective_risk[1])
     found = bands(graded, plan).selective_risk

@@ -25,7 +25,7 @@ from demur.quantities.matched import matched_risk
 from demur.quantities.operating import coverage_at_risk
 from demur.results.beside import Beside, Others
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
-from demur.sampling.weights import Weights
+from demur.sampling.sample import Sample
 from raters import LOSS, RATED, SURE, evaluated, everybody, rater, system
 from reference import number
 
@@ -98,7 +98,7 @@ def test_all_256_resamples_of_the_example(results):
     drawn = np.array([[resample.count(who) for who in "ABCD"] for resample in product("ABCD", repeat=4)], float)
     contrast = next(each for each in others.contrasts if each.key == gap.key)
     sides = contrast.row, contrast.subtracted
-    values = np.subtract(*(side.number(side.view.drawn(Weights.of(drawn))).value for side in sides))
+    values = np.subtract(*(side.number(Sample.drawn(side.view.table, drawn)).value for side in sides))
     wanted = [float(value) if isinstance(value, F) else math.nan for value in expected]
     assert values == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 

@@ -8,10 +8,10 @@ import pytest
 import demur
 from demur import Measure, Plan
 from demur.extensions.lab import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.inference.views import CurveView
 from demur.sampling.engine import chosen_kernel
 from demur.sampling.kernel import KERNELS, Kernel
 from demur.sampling.resample import Ask, replicates_of, resampled
+from demur.sampling.table import Table
 from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_systems
 from seeds import seeds
 
@@ -96,7 +96,7 @@ def test_an_interrupt_stops_between_blocks(threads):
 def test_blocks_of_replicates_can_be_computed_anywhere():
     systems, strata = random_systems(8)
     plan, aurc = Plan(50, seed=8, strata=strata), Measure.of("aurc")
-    ask = Ask(CurveView.of(systems[0]), lambda sample: {"": aurc(sample)})
+    ask = Ask(Table.of(systems[0]), lambda sample: {"": aurc(sample)})
     for name in ("numpy", *SETS):
         with engine(name):
             whole = resampled([ask], plan)[0][""]

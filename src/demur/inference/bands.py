@@ -1,5 +1,7 @@
 """Confidence bands of the risk–coverage curve: pointwise and simultaneous."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
@@ -10,7 +12,7 @@ from demur.inference.intervals import MOST_DROPPED, expansion, interval, quantil
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
 from demur.sampling.sample import Sample
-from demur.types import Flags, Floats, Indices, Json
+from demur.types import Flags, Floats, Indices, Integers, Json
 
 LEVEL = 0.95
 MOST_POINTS = 40
@@ -56,20 +58,33 @@ def points_kept(points: int) -> Indices:
     return np.arange(number) * (points - 1) // max(number - 1, 1)
 
 
-def drawn_risks(curve: Curve, sample: Sample) -> dict[str, Floats]:
-    """Both risks of every replicate (a row) at the coverages of the curve (a column each); nan where not reached.
+@dataclass(frozen=True, slots=True, eq=False)
+class RiskColumns:
+    """Both risks of every replicate (a row) at the coverages of a curve (a column each); nan where not reached.
 
     The risk at a coverage is that of the first operating point that reaches it, in a replicate as in the sample itself.
+    The coverages are numbers of answers over the number of units.
     """
-    if not curve.defined:
-        return {}
-    count, divisor = curve.points.count[points_kept(len(curve))][:, None], sample.table.divisor
-    # k of n is reached by ⌈k·m/n⌉ of m, exactly
-    index = sample.curve.reach(sample.per_size(lambda units: -(-count * units // curve.units)))
-    accepted, loss = sample.curve.points(index)
-    loss = np.where(index <= len(sample.table.plateaus), loss, np.nan)
-    selective, generalized = loss / (np.maximum(accepted, 1) * divisor), loss / (sample.units.value * divisor)
-    return {"selective": selective.T, "generalized": generalized.T}
+
+    answers: Integers
+    units: int
+
+    @classmethod
+    def of(cls, curve: Curve) -> RiskColumns:
+        """At the operating points of a curve that get a band; none if nothing is answered."""
+        return cls(curve.points.count[points_kept(len(curve))], curve.units)
+
+    def __call__(self, sample: Sample) -> dict[str, Floats]:
+        """The columns by name."""
+        if not len(self.answers):
+            return {}
+        count, divisor = self.answers[:, None], sample.table.divisor
+        # k of n is reached by ⌈k·m/n⌉ of m, exactly
+        index = sample.curve.reach(sample.per_size(lambda units: -(-count * units // self.units)))
+        accepted, loss = sample.curve.points(index)
+        loss = np.where(index <= len(sample.table.plateaus), loss, np.nan)
+        selective, generalized = loss / (np.maximum(accepted, 1) * divisor), loss / (sample.units.value * divisor)
+        return {"selective": selective.T, "generalized": generalized.T}
 
 
 def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:

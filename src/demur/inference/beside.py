@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from demur.inference.intervals import Interval
 from demur.inference.rules import Counted
@@ -34,14 +36,19 @@ class PointView(JointView):
         """The coverage at which the system is measured."""
         return self.fixed or Coverage.of(self.members[1].curve.coverage_reached)
 
-    def joined(self, samples: Sequence[Sample]) -> Cut:
-        """The replicates of the system, and the coverage in each of them as a number of units."""
-        own = samples[0]
-        return Cut(own, own.position(self.fixed) if self.fixed else own.units * samples[1].answered / samples[1].units)
+    @property
+    def join(self) -> Callable[[Sequence[Any]], Cut]:
+        """What cuts the sample of the system at the coverage, as a number of units."""
+        return partial(_cut, fixed=self.fixed)
 
     def counted(self, measure: Measure) -> Counted:
         """How many clusters hold a loss up to the coverage, and what the number can be."""
         return self.own.counted(measure, self.coverage)
+
+
+def _cut(samples: Sequence[Sample], *, fixed: Coverage | None) -> Cut:
+    own = samples[0]
+    return Cut(own, own.position(fixed) if fixed else own.units * samples[1].answered / samples[1].units)
 
 
 def wilson(part: float, whole: float) -> Interval:

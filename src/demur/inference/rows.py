@@ -13,15 +13,14 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from demur.errors import unknown
+from demur.inference.columns import DifferenceColumns, NumberColumns
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.rules import RULES, Counted
-from demur.inference.sums import errors_of_difference
 from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
-from demur.sampling.resample import StdError
 from demur.types import Flags, Floats
 
 
@@ -127,19 +126,10 @@ class Row:
         method = "" if self.side else RULES[self.rule](self.counted, self.point).method
         return bool(method) and "errors" in METHODS[method].needs
 
-    def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
+    def columns(self, needs: frozenset[str]) -> NumberColumns:
         """The columns to compute in a block of replicates; standard errors only where an interval needs them."""
-        number = self.number(sample)
-        columns = {"value": number}
-        if self.held is not None:  # undefined in a draw without any of the units
-            drawn = sample.weights.total(self.held.astype(np.float64))
-            columns["value"] = np.where(drawn > 0, np.asarray(number), np.nan)
-        if self.sloped and ("errors" in needs or self._rule_needs_errors):
-            columns["error"] = StdError(number, self.holding)
-        if self.measure.coverage is not None:
-            watched = self.measure.quantity.watched.items()
-            columns |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
-        return columns
+        with_error = self.sloped and ("errors" in needs or self._rule_needs_errors)
+        return NumberColumns(self.number, self.measure, self.held, self.holding if with_error else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,12 +208,10 @@ class Contrast:
             ends = [Fraction(curve.at(target).achieved) for curve in curves if not math.isnan(curve.at(target).value)]
         return len(ends) == len(curves) and len(set(ends)) == 1 and all(curve.defined for curve in curves)
 
-    def columns(self, samples: Sequence[Any]) -> dict[str, Any]:
-        """The standard error of the difference in each replicate of both sides."""
-        apart = self.row.number(samples[0]) - self.subtracted.number(samples[1])
-        if self._sum_differences is not None:
-            return {"error": errors_of_difference(*self._sum_differences, apart, samples[0].weights)}
-        return {"error": StdError(apart, self.row.clusters)}
+    @property
+    def columns(self) -> DifferenceColumns:
+        """The columns to compute in a block of replicates of both sides."""
+        return DifferenceColumns(self.row.number, self.subtracted.number, self.row.clusters, self._sum_differences)
 
     @cached_property
     def counted(self) -> Counted:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from demur.inference.rows import Contrast, Row, difference
 from demur.inference.rules import ONE_HOLDS_ALL, Counted, recommended
 from demur.inference.simultaneous import at_once
 from demur.inference.student import t_tails
-from demur.inference.views import CurveView, JointView, SharedView
-from demur.sampling.resample import Ask, Columns, Plan, left_out, resampled
+from demur.inference.views import CurveView, SharedView, drawn_from
+from demur.sampling.resample import Ask, Columns, Joint, Plan, left_out, resampled
 
 ROUNDING = 1e-12  # a smaller difference in a replicate is a tie
 POINT_ONLY = "reported without an interval"
@@ -93,8 +92,9 @@ def estimated(
     family = [pair for pair in contrasts if headline is not None and pair.of_systems and pair.comparable]
     judged = set(map(id, [*family, *pairs_ranked]))
     pairs = [pair for pair in compared if ("errors" in needs or id(pair) in judged) and pair.has_errors]
-    requests = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
-    requests += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
+    requests = [Ask(drawn_from(row.view), row.columns(needs)) for row in drawn_rows]
+    sides = [Joint((drawn_from(pair.row.view), drawn_from(pair.subtracted.view))) for pair in pairs]
+    requests += [Ask(joint, pair.columns) for joint, pair in zip(sides, pairs, strict=True)]
     answers = resampled([*requests, *asks], plan)
     jackknifed = left_out(requests[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
     by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, jackknifed, strict=False)}

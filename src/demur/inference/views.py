@@ -1,14 +1,15 @@
 """Views: facts as small tables per cluster that can be resampled. A draw gives every cluster a weight.
 
-Quantities are functions of `exact()`, the data themselves, and of `drawn(weights)`, a block of bootstrap replicates.
+Quantities are functions of `exact()`, the data themselves, and of blocks of bootstrap replicates, which are drawn from
+what `drawn_from` gives.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,9 +22,9 @@ from demur.sampling.exact import ExactSample
 from demur.sampling.graded import Graded
 from demur.sampling.harmonic import forget_tables
 from demur.sampling.plateaus import Plateaus
+from demur.sampling.resample import Joint
 from demur.sampling.sample import Cut, Sample
 from demur.sampling.table import Table
-from demur.sampling.weights import Weights
 from demur.types import Flags, Floats, Integers
 
 
@@ -40,9 +41,6 @@ class View(Protocol):
 
     def exact(self) -> Any:
         """The sample of the data, of which quantities are functions."""
-
-    def drawn(self, weights: Weights) -> Any:
-        """The sample of replicates that hold each cluster as often as the weights say."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +88,6 @@ class CurveView:
         for steps in (self.table.plateaus, self.table.levels):
             steps.forget()
         forget_tables()
-
-    def drawn(self, weights: Weights) -> Sample:
-        """The replicates."""
-        return Sample(self.table, weights)
 
     @property
     def own(self) -> CurveView:
@@ -185,20 +179,22 @@ class JointView:
 
     def exact(self) -> Any:
         """The sample of the data of all members."""
-        return self.joined([member.exact() for member in self.members])
+        return self.join([member.exact() for member in self.members])
 
     @property
     def sample(self) -> Any:
         """The data of all members, with influences."""
-        return self.joined([member.sample for member in self.members])
+        return self.join([member.sample for member in self.members])
 
-    def drawn(self, weights: Weights) -> Any:
-        """The replicates of all members."""
-        return self.joined([member.drawn(weights) for member in self.members])
+    @cached_property
+    def joint(self) -> Joint:
+        """What its replicates are drawn from."""
+        return Joint(tuple(map(drawn_from, self.members)), self.join)
 
-    def joined(self, samples: Sequence[Any]) -> Any:
-        """The joint sample from samples of the members."""
-        return samples
+    @property
+    def join(self) -> Callable[[Sequence[Any]], Any]:
+        """What makes the joint sample of samples of the members: a function that pickles."""
+        return list
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,9 +221,10 @@ class SharedView(JointView):
         reached = min(self.members[index].curve.coverage_reached for index in self.sharing)
         return Coverage.of(reached) if reached else None
 
-    def joined(self, samples: Sequence[Sample]) -> Cut:
-        """The replicates of the system, cut at the smallest Cmax of those that answer."""
-        return Cut.at_common_coverage(samples[self.index], [samples[index] for index in self.sharing])
+    @property
+    def join(self) -> Callable[[Sequence[Any]], Cut]:
+        """What cuts the sample of the system at the smallest Cmax of those that answer."""
+        return partial(_cut, index=self.index, sharing=self.sharing)
 
     def counted(self, measure: Measure) -> Counted:
         """The number of clusters with a loss up to the common coverage, and the number's possible range."""
@@ -249,6 +246,18 @@ class GroupView(SharedView):
         reached = [member.curve.coverage_reached for member in self.members if member.curve.defined]
         return Coverage.of(min(reached)) if reached else None
 
-    def joined(self, samples: Sequence[Sample]) -> Cut:
-        """The replicates of the group, cut at the smallest Cmax of all groups that a replicate has answers of."""
-        return Cut.at_common_coverage(samples[self.index], samples, answering=True)
+    @property
+    def join(self) -> Callable[[Sequence[Any]], Cut]:
+        """What cuts the sample of the group at the smallest Cmax of all groups that it has answers of."""
+        return partial(_cut, index=self.index, sharing=range(len(self.members)), answering=True)
+
+
+def _cut(samples: Sequence[Sample], *, index: int, sharing: Sequence[int], answering: bool = False) -> Cut:
+    return Cut.at_common_coverage(samples[index], [samples[other] for other in sharing], answering=answering)
+
+
+def drawn_from(view: View) -> Any:
+    """What the replicates of a view are drawn from: its table, without the units and the curve that are only here."""
+    if isinstance(view, CurveView):
+        return view.table
+    return view.joint if isinstance(view, JointView) else view

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
+from importlib import import_module
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from demur.errors import UserError, literal, shown, unknown
@@ -87,6 +88,10 @@ class Quantity:
     watched: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     convention: Callable[..., Any] | None = None
 
+    def __reduce__(self) -> tuple[Callable[[str, str], Quantity], tuple[str, str]]:
+        """Another process finds a quantity by its name, in the module that registers it."""
+        return _in_module, (self.name, self.function.__module__)
+
     @property
     def stem(self) -> str:
         """The name without its parameter."""
@@ -107,6 +112,15 @@ class Quantity:
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
 _PARSED: dict[tuple[str, tuple[Family, ...]], Measure] = {}  # names are parsed once, until more are registered
+
+
+def _in_module(name: str, module: str) -> Quantity:
+    if name not in QUANTITIES:
+        import_module(module)
+    if name not in QUANTITIES:
+        raise UserError(f"the quantity {name} is not known to a worker: define it in a module that workers can import")
+    return QUANTITIES[name]
+
 
 # Who computes the quantities of a family, for those who ask elsewhere.
 _COMPUTED_BY: dict[Family, str] = {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
-from demur.inference.bands import bands_of, drawn_risks
+from demur.inference.bands import RiskColumns, bands_of
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.groups import GroupRows
 from demur.inference.key import Key
@@ -191,7 +190,7 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     views, plan = evaluation.views, replace(plan, strata=strata_of(evaluation))
     request = _Request.of(evaluation, plan)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
-    asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
+    asks = [Ask(view.table, RiskColumns.of(view.curve)) for view in drawn.values()]
     estimates, of_groups, risks = request.estimated(evaluation, plan, asks)
     for view in drawn.values():
         view.forget_sample()

@@ -29,6 +29,11 @@ def engine_name() -> str:
     return "numpy" if chosen is None else str(chosen)
 
 
+def kind() -> str:
+    """The engine without its instructions, all of which give the same bits: numpy or c."""
+    return engine_name().partition(":")[0]
+
+
 def chosen_kernel() -> Kernel | None:
     """The compiled kernel if it is the engine in use, None for numpy."""
     requested = os.environ.get(VARIABLE, "")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,15 +21,16 @@ from demur.sampling.sample import Sample
 from demur.sampling.table import Table
 from demur.sampling.weights import Weights
 from demur.types import Floats
+from demur.workers import Progress, alone, hired
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 Columns = dict[str, Floats]
-Progress = Callable[[int, int], None]
 _BLOCK_CELLS = 1 << 17  # 1 MB per array: a block stays in the processor's cache
 _MOST_CELLS = 1 << 22  # at most 32 MB per array, for 16 replicates
 _FEW_REPLICATES = 16
+_SHARES = 128  # of the replicates, at most, among workers
 _LARGE = 10**8  # units times resamples: tenths of a second on one processor
 _KEPT = 3 << 20
 _MANY_CLUSTERS = 1 << 17  # whose weights leave megabytes on the heap of each thread
@@ -37,10 +39,33 @@ _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """Numbers to compute of a view: under each name one number, a row of numbers, or an error, per replicate."""
+    """Numbers to compute of a view: under each name one number, a row of numbers, or an error, per replicate.
+
+    A view is a `Table`, several in a `Joint`, or anything with `ids`, `cells`, and a sample that is `drawn` with
+    weights. An ask that pickles can be answered by other processes.
+    """
 
     view: Any
     numbers: Callable[[Any], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Several views of the same clusters, drawn alike; `join` makes one sample of those of its members."""
+
+    members: tuple[Any, ...]
+    join: Callable[[Sequence[Any]], Any] = list
+
+    @property
+    def ids(self) -> Sequence[int | str]:
+        """The clusters."""
+        ids: Sequence[int | str] = self.members[0].ids
+        return ids
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return max(int(member.cells) for member in self.members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +110,7 @@ class Plan:
     strata: tuple[int, ...] | None = None
     workers: int | str | Executor = option(
         1,
-        "What reads the parts of a folder: a number of processes, or dask://SCHEDULER:PORT; 1 if not given.",
+        "Who reads parts of data and resamples: a number of processes, or dask://SCHEDULER:PORT; 1 is this one.",
         also=(int,),
     )
 
@@ -134,12 +159,11 @@ def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan:
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise UserError("nothing to resample: give at least one table, made by Table.of")
     _check_drawn_alike(tables)
-    view = SimpleNamespace(
-        ids=tables[0].ids,
-        cells=max(table.cells for table in tables),
-        drawn=lambda weights: [Sample(table, weights) for table in tables],
-    )
-    return resampled([Ask(view, lambda samples: statistic(*samples))], plan)[0]
+    return resampled([Ask(Joint(tables), partial(_called, statistic))], plan)[0]
+
+
+def _called(statistic: Callable[..., Mapping[str, Any]], samples: Sequence[Sample]) -> Mapping[str, Any]:
+    return statistic(*samples)
 
 
 def _check_drawn_alike(views: Sequence[Any]) -> None:
@@ -150,7 +174,8 @@ def _check_drawn_alike(views: Sequence[Any]) -> None:
 def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     """The answers to every ask over bootstrap samples of the clusters, all views from the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
-    return _in_blocks(asks, lambda replicates: plan.drawn(replicates, clusters), plan.resamples, plan)
+    draw = partial(replace(plan, workers=1, progress=None).drawn, clusters=clusters)
+    return _in_blocks(asks, draw, plan.resamples, plan)
 
 
 def replicates_of(asks: Sequence[Ask], plan: Plan, replicates: range) -> list[Columns]:
@@ -166,38 +191,78 @@ def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     clusters = len(asks[0].view.ids) if asks else 0
     if clusters <= 1:
         return [{} for _ in asks]
+    return _in_blocks(asks, partial(_all_but, clusters), clusters, replace(plan, progress=None))
 
-    def all_but(chosen: range) -> Weights:
-        return engine.packed(np.asarray(1.0 - (np.asarray(chosen)[:, None] == np.arange(clusters))))
 
-    return _in_blocks(asks, all_but, clusters, replace(plan, progress=None))
+def _all_but(clusters: int, chosen: range) -> Weights:
+    return engine.packed(np.asarray(1.0 - (np.asarray(chosen)[:, None] == np.arange(clusters))))
 
 
 def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[range], Weights], total: int, plan: Plan) -> list[Columns]:
-    """The answers of all blocks of samples, concatenated in order."""
+    """The answers of all blocks of samples, computed on threads or by workers, and concatenated in order."""
     if not asks or not total:
         return [{} for _ in asks]
     views = [*{id(ask.view): ask.view for ask in asks}.values()]
     _check_drawn_alike(views)
-    threads = plan.threads or _threads(total * max(int(view.cells) for view in views))
-    size = plan.block or _block_size(max(int(view.cells) for view in views), -(-total // threads))
-    np.empty(_KEPT)  # freed at once: the C allocator then keeps freed blocks, which saves a quarter of the time
-
-    def work(start: int) -> list[Columns]:
-        return _answers(asks, weights_of(range(start, min(start + size, total))))
-
-    blocks: list[list[Columns]] = []
-    for block in _in_order(work, range(0, total, size), threads):
-        blocks.append(block)
-        if plan.progress:
-            plan.progress(min(len(blocks) * size, total), total)
+    cells = max(int(view.cells) for view in views)
+    if alone(plan.workers):
+        threads = plan.threads or _threads(total * cells)
+        job = Job(asks, weights_of, plan.block or _block_size(cells, -(-total // threads)))
+        blocks = _on_threads(job.answers, _ranges(total, job.block), threads, _of_samples(plan, job.block, total))
+    else:
+        share = max(-(-total // _SHARES), _FEW_REPLICATES)
+        job = Job(asks, weights_of, plan.block or _block_size(cells, share))
+        with hired(plan.workers, job) as workers:
+            blocks = workers.each(Job.answered_by_worker, _ranges(total, share), _of_samples(plan, share, total))
     if len(views[0].ids) > _MANY_CLUSTERS:
         give_back()
+    return _concatenated(blocks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """Asks, what gives the weights of a range of samples, and how many samples are computed at a time.
+
+    The answers of a range are the same whoever computes it, on the `engine` of this process.
+    """
+
+    asks: Sequence[Ask]
+    weights_of: Callable[[range], Weights]
+    block: int
+    engine: str = field(default_factory=engine.kind)
+
+    def answers(self, samples: range) -> list[Columns]:
+        """The answers to every ask in a range of samples."""
+        np.empty(_KEPT)  # freed at once: the C allocator then keeps freed blocks, which saves a quarter of the time
+        starts = range(0, len(samples), self.block)
+        parts = [_answers(self.asks, self.weights_of(samples[start : start + self.block])) for start in starts]
+        return _concatenated(parts)
+
+    def answered_by_worker(self, samples: range) -> list[Columns]:
+        """The answers, computed by another process, whose engine must be that of the process that shares them out."""
+        if engine.kind() != self.engine:
+            engines = f"a worker computes with {engine.kind()}, and this process with {self.engine}"
+            raise UserError(f"{engines}: numbers would differ in the last digits; set {engine.VARIABLE} alike for both")
+        return self.answers(samples)
+
+
+def _of_samples(plan: Plan, size: int, total: int) -> Progress | None:
+    """What is told the number of ranges that are done, and tells that of samples."""
+    progress = plan.progress
+    return progress and (lambda ranges, _: progress(min(ranges * size, total), total))
+
+
+def _ranges(total: int, size: int) -> list[range]:
+    return [range(start, min(start + size, total)) for start in range(0, total, size)]
+
+
+def _concatenated(blocks: Sequence[list[Columns]]) -> list[Columns]:
+    """The answers to every ask over all blocks, in order."""
     if len(blocks) == 1:
         return blocks[0]
     return [
-        {name: np.concatenate([block[index][name] for block in blocks]) for name in blocks[0][index]}
-        for index in range(len(asks))
+        {name: np.concatenate([block[index][name] for block in blocks]) for name in first}
+        for index, first in enumerate(blocks[0])
     ]
 
 
@@ -223,23 +288,29 @@ def _answers(asks: Sequence[Ask], drawn: Weights) -> list[Columns]:
 
 def _sample(view: Any, drawn: Weights, samples: dict[int, Any]) -> Any:
     if id(view) not in samples:
-        members = getattr(view, "members", None)
-        if members is not None:
-            samples[id(view)] = view.joined([_sample(member, drawn, samples) for member in members])
+        if isinstance(view, Joint):
+            samples[id(view)] = view.join([_sample(member, drawn, samples) for member in view.members])
         else:
-            samples[id(view)] = view.drawn(drawn)
+            samples[id(view)] = Sample(view, drawn) if isinstance(view, Table) else view.drawn(drawn)
     return samples[id(view)]
 
 
-def _in_order(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
+def _on_threads(
+    work: Callable[[range], list[Columns]], ranges: Sequence[range], threads: int, progress: Progress | None
+) -> list[list[Columns]]:
     """The blocks in order, computed on the requested number of threads."""
-    if threads == 1:
-        yield from map(work, starts)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import, and threads are optional)
+    blocks: list[list[Columns]] = []
+    with ExitStack() as stack:
+        in_order: Callable[..., Iterable[list[Columns]]] = map
+        if threads > 1:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import, and often not needed)
 
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, starts)
+            in_order = stack.enter_context(ThreadPoolExecutor(threads)).map
+        for block in in_order(work, ranges):
+            blocks.append(block)
+            if progress:
+                progress(len(blocks), len(ranges))
+    return blocks
 
 
 def _checked(given: Any, errors: Mapping[int, Floats], replicates: int) -> dict[str, Floats]:

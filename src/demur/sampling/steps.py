@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -109,6 +109,10 @@ class Steps:
             count = np.add.reduceat(count, first)
             loss = np.add.reduceat(loss, first)
         return cls(begin, cluster, count, loss, clusters)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what is kept to speed up sums is computed again by whoever unpickles this."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __len__(self) -> int:
         return len(self.begin) - 1

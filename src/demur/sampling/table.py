@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -71,6 +71,10 @@ class Table:
         """All units as one cluster, by their sums at each plateau and at each level of loss."""
         plateaus, levels = _one_cluster(points), _one_cluster(oracle)
         return cls(range(1), np.array([float(units)]), plateaus, levels, points, oracle, **facts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what follows from them is computed again by whoever unpickles this."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def points_within(self, threshold: float) -> int:
         """The number of points at or above a threshold, or below it where lower means more confident."""

@@ -28,7 +28,8 @@ from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import evaluate
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
-from demur.sampling.resample import Plan, Progress
+from demur.sampling.resample import Plan
+from demur.workers import Progress
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")

@@ -10,9 +10,10 @@ from demur.read import read_inputs
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
-from demur.sampling.resample import Plan, Progress
+from demur.sampling.resample import Plan
 from demur.show.html import report_html
 from demur.show.statements.verdict import comparison
+from demur.workers import Progress
 
 # Of the first 300 seeds, the one whose two runs come closest to a published pair in coverage and error. With another
 # the comparison may well end undecided: 41 people are not many.

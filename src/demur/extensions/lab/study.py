@@ -20,7 +20,7 @@ from demur.extensions.lab.designs import COMMON_NUMBERS, LEFT, DataSet, Design
 from demur.extensions.lab.population import TruePopulation
 from demur.extensions.lab.runs import check_count
 from demur.facts.frames import Record, TableOf
-from demur.inference.bands import BandEnds, bands_of, drawn_risks
+from demur.inference.bands import BandEnds, RiskColumns, bands_of
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import contrasts_with
@@ -30,9 +30,9 @@ from demur.inference.warnings import ResultWarning, about_counts, about_view
 from demur.quantities import Measure
 from demur.results.curves import curve_rows, warnings_of
 from demur.sampling.draws import checked_seed
-from demur.sampling.resample import Ask, Plan, Progress
+from demur.sampling.resample import Ask, Plan
 from demur.sampling.sample import Sample
-from demur.workers import hired
+from demur.workers import Progress, hired
 
 METHODS = ("recommended", "percentile")
 BANDS = ("selective_risk", "generalized_risk")
@@ -187,7 +187,7 @@ class Trial:
         rows_of = partial(curve_rows, measures=measures, resample_all=True, counts=self.counts)
         rows = [row for name, systems in views.items() for row in rows_of(name, systems)]
         contrasts = [*contrasts_with(rows, LEFT)]
-        asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
+        asks = [Ask(first.table, RiskColumns.of(first.curve))] if alone else []
         together = bool(self.design.no_difference)
         every = Headline(Key("", "")) if together else None  # of no difference: all of them are judged at once
         estimates, risks = estimated(rows, contrasts, plan=self.plan, asks=asks, headline=every)
