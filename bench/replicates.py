@@ -19,7 +19,7 @@ from timing import Ratio, against, by_turns
 
 from demur import Graded, Measure, Plan, Table, bootstrap
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.inference import bands
+from demur.inference.bands import RiskColumns
 from demur.inference.key import Key
 from demur.inference.rows import Row
 from demur.inference.views import CurveView
@@ -45,13 +45,8 @@ def whole_job(graded: Graded, replicates: int, threads: int = 1) -> Callable[[],
     """Every number, its standard error and the bands, in every replicate."""
     view = CurveView.of(graded)
     rows = [Row.of_curve(Key("", name), view, Measure.of(name)) for name in NUMBERS]
-    needs = frozenset({"errors"})
-    if hasattr(bands, "RiskColumns"):
-        asks = [Ask(view.table, row.columns(needs)) for row in rows]
-        asks.append(Ask(view.table, bands.RiskColumns.of(view.curve)))
-    else:  # an earlier version
-        asks = [Ask(view, partial(row.columns, needs=needs), *_coverages(row)) for row in rows]
-        asks.append(Ask(view, partial(bands.drawn_risks, view.curve)))
+    asks = [Ask(view.table, row.columns(frozenset({"errors"}))) for row in rows]
+    asks.append(Ask(view.table, RiskColumns.of(view.curve)))
     return partial(resampled, asks, Plan(replicates, seed=7, threads=threads))
 
 
@@ -60,10 +55,6 @@ def fourteen_numbers(graded: Graded, replicates: int) -> Callable[[], object]:
     measures = [Measure.of(name) for name in BUNDLE]
     ask = Ask(Table.of(graded), lambda sample: {str(measure): measure(sample) for measure in measures})
     return partial(resampled, [ask], Plan(replicates, seed=7, threads=1))
-
-
-def _coverages(row: Row) -> list[object]:
-    return [row.coverages] if hasattr(row, "coverages") else []  # an earlier version knows of none
 
 
 def _by(engine: str, job: Callable[[], object]) -> Callable[[], object]:
@@ -76,12 +67,16 @@ def _by(engine: str, job: Callable[[], object]) -> Callable[[], object]:
 
 
 class Earlier:
-    """Jobs of an earlier version in a process of its own, which is told when to begin, and tells what it took."""
+    """Jobs of an earlier version, by its own bench in a process that is told when to begin, and tells what it took."""
 
     def __init__(self, checkout: Path, job: str) -> None:
         environment = os.environ | {"PYTHONPATH": f"{checkout.resolve() / 'src'}"}
         self.process = subprocess.Popen(
-            [sys.executable, __file__, job], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, str(checkout / "bench" / Path(__file__).name), job],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.least = np.inf
 
