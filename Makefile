@@ -104,7 +104,7 @@ $(DISTRIBUTED)/.ready: requirements-distributed.lock $(TOOLS) | writable
 	@touch $@
 
 test-distributed: $(DISTRIBUTED)/.ready  ## workers of a Dask cluster of separate processes, one of which is killed
-	PYTHONPATH="$(abspath $(DISTRIBUTED))" $(BIN)/python -m pytest -m distributed tests/distributed
+	PYTHONPATH="$(abspath $(DISTRIBUTED))" $(BIN)/python -m pytest -m distributed tests/extensions/scale
 
 bench: $(TOOLS)  ## one table of how much longer others take, measured in the same run
 	$(BIN)/python bench

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+import demur
 from demur import UserError
 from demur.extensions.scale.workers import Workers
 from sections import evaluate
@@ -14,8 +15,8 @@ from sharded import same_in_both, shards, table, units
 pytestmark = [pytest.mark.distributed, pytest.mark.filterwarnings("ignore")]
 HOW = {
     "columns": {"cluster": "user"},
-    "confidence": "sure",
-    "resamples": 60,
+    "confidence": ["sure", "margin"],
+    "resamples": 600,
     "seed": 7,
     "created_at": "2026-01-31T12:00:00Z",
 }
@@ -31,15 +32,19 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    folder, rows = tmp_path_factory.mktemp("data"), units()
-    table(folder / "A.csv", rows)
-    shards(folder / "A", rows, 8)
-    return folder, same_in_both(evaluate({"A": folder / "A.csv"}, **HOW).text)
+    """Two systems in parts, and the results of their tables on one machine."""
+    folder = tmp_path_factory.mktemp("data")
+    for number, name in enumerate("AB"):
+        rows = units(system=number)
+        table(folder / f"{name}.csv", rows)
+        shards(folder / name, rows, 8)
+    tables = {name: folder / f"{name}.csv" for name in "AB"}
+    return folder, same_in_both(evaluate(tables, demur.Groups(sex="sex"), **HOW).text)
 
 
 def evaluated(folder, cluster):
     scheduler = cluster.scheduler_address.replace("tcp://", "dask://")
-    return evaluate({"A": folder / "A"}, **HOW, workers=scheduler)
+    return evaluate({name: folder / name for name in "AB"}, demur.Groups(sex="sex"), **HOW, workers=scheduler)
 
 
 def test_a_cluster_gives_the_same_bytes(data, cluster):
@@ -53,6 +58,24 @@ def test_a_killed_worker_changes_nothing(data, cluster):
     threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
     for _ in range(3):
         assert same_in_both(evaluated(folder, cluster).text) == expected
+
+
+def test_a_worker_killed_among_the_replicates_changes_nothing(data, cluster):
+    folder, _ = data
+    tables = {name: folder / f"{name}.csv" for name in "AB"}
+    victims = [next(iter(cluster.workers.values())).process.process.pid]
+
+    def kill(_, total):
+        if total == HOW["resamples"] and victims:
+            os.kill(victims.pop(), signal.SIGKILL)
+
+    def evaluated(**more):
+        plan = demur.Plan(HOW["resamples"], seed=7, **more)
+        return demur.evaluate(tables, confidence="sure", columns=HOW["columns"], plan=plan).to_columns()
+
+    found = evaluated(workers=cluster.scheduler_address.replace("tcp://", "dask://"), progress=kill)
+    assert repr(found) == repr(evaluated())
+    assert victims == []
 
 
 def dies(*_):
