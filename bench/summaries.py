@@ -1,7 +1,7 @@
 """Summaries: the tally beside DuckDB's own group-by, and what rows cost in each step, with the memory of each process.
 
 `python bench/summaries.py [ROWS…]`, 1e5 and 1e6 if not given; 1e7 takes minutes. DuckDB is measured where it is
-installed. Times are CPU seconds of all processes.
+installed. CPU seconds are those of all processes. Then the replicates of a summary on one thread, two, and two workers.
 """
 
 import os
@@ -17,7 +17,7 @@ from demur.extensions.scale.summary import Summary, SummaryOptions
 from demur.facts.losses import Losses
 from demur.read import read_table
 
-REPLICATES, ABSTAINED, PART = 200, 0.1, 1_000_000
+REPLICATES, ABSTAINED, PART, MOST_ROWS = 200, 0.1, 1_000_000, 1_000_000
 READ = ("--column", "cluster=user", "--confidence", "sure", "--loss-max", "1")
 DRAWN = ("--seed", "7", "--bootstrap-resamples", str(REPLICATES), "--quiet", "--output")
 
@@ -72,8 +72,8 @@ def written(folder, rows):
 
 
 def measured(folder, *words):
-    """CPU seconds of a command, and the largest memory of this process and of any of its workers, in megabytes."""
-    before, largest = spent(), {}
+    """CPU seconds and seconds of a command, and the largest memory of its process and its workers, in megabytes."""
+    before, largest, began = spent(), {}, time.perf_counter()
     started = subprocess.Popen([sys.executable, "-m", "demur", *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL)
     while started.poll() is None:
         for process in descendants(started.pid):
@@ -82,7 +82,7 @@ def measured(folder, *words):
     if started.returncode:
         sys.exit(f"demur {' '.join(map(str, words))}: exit code {started.returncode}")
     own = largest.pop(started.pid)
-    return spent() - before, own, max(largest.values(), default=0)
+    return spent() - before, time.perf_counter() - began, own, max(largest.values(), default=0)
 
 
 def descendants(root):
@@ -112,6 +112,8 @@ STEPS = {
     "evaluate a summary": ("evaluate", "A=run.sum", *DRAWN, "a.json"),
     "evaluate a folder": ("evaluate", "A=parts", *READ, "--workers", "2", *DRAWN, "b.json"),
 }
+MANY = ("--seed", "7", "--bootstrap-resamples", "1000", "--quiet", "--output", "c.json")
+WAYS = {"1 thread": ("--threads", "1"), "2 threads": ("--threads", "2"), "2 workers": ("--workers", "2")}
 
 
 def main():
@@ -127,10 +129,14 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             written(Path(folder), rows)
             for name, words in STEPS.items():
-                cpu, own, worker = measured(folder, *words)
+                cpu, _, own, worker = measured(folder, *words)
                 ratio = f"{cpu / rows / before[name]:13.2f}" if name in before else f"{'–':>13}"
                 before[name] = cpu / rows
                 print(f"{rows:>10} {name:20} {cpu:8.1f} {1e6 * cpu / rows:11.1f} {ratio} {own:>6} {worker or '–':>9}")
+            if rows <= MOST_ROWS:
+                for name, words in WAYS.items():
+                    cpu, seconds, own, worker = measured(folder, "evaluate", "A=run.sum", *words, *MANY)
+                    print(f"{'1000 by':>10} {name:20} {cpu:8.1f} CPU, {seconds:.1f} s, {own} MB, a worker {worker} MB")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from commands import demur, real_demur
+from commands import demur
 from damage import damaged
 from demur import load
 from demur.extensions.lab.runs import simulated_run
@@ -74,8 +74,6 @@ def test_a_noun_is_text_wherever_it_is_shown(tmp_path, noun):
         demur(
             tmp_path, "fields", *(word for word in table if word not in ("--confidence", "sure", "--loss", "zero_one"))
         ),
-        demur(tmp_path, "summarize", *table, "-o", "t.sum"),
-        demur(tmp_path, "evaluate", "t.sum", "--confidence", "sure", *FLAGS, "-o", "s.json"),
     ]
     assert "".join(one.stderr for one in done) == ""
     for text in (*(one.stdout + one.stderr for one in done), repr(load(tmp_path / "m.json"))):
@@ -137,19 +135,6 @@ def test_a_name_in_an_error_is_cut_at_80_characters(tmp_path):
     told = demur(tmp_path, "evaluate", *table, "--seed", "1").stderr
     assert "x" * 79 + "…" in told
     assert "x" * 80 not in told
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("part.csv", ("evaluate", "parts", "--seed", "1")), ("part.json", ("summarize", "parts", "-o", "all.sum"))],
-)
-def test_a_pipe_in_a_folder_of_parts_is_refused(tmp_path, name, words):
-    """Nobody writes to it: reading it would wait for ever."""
-    (tmp_path / "parts").mkdir()
-    os.mkfifo(tmp_path / "parts" / name)
-    done = real_demur(tmp_path, *words, timeout=30)
-    assert done.returncode == 2
-    assert f"{name} is not a table, a run or a summary: move it out" in done.stderr
 
 
 def try_damaged(tmp_path, count, seed):

@@ -168,18 +168,3 @@ class TestEdges:
         del (deltas if key is None else deltas["llm"])["llm" if key is None else key]
         with pytest.raises(UserError, match="the differences"):
             results_of(content)
-
-
-class TestItems:
-    def test_what_summaries_do_not_hold_is_not_shown_as_if_there_were_none(self, tmp_path):
-        rows = zip("aabb", *LOSSES.values(), strict=True)
-        (tmp_path / "a.csv").write_text("cluster,loss,sure\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
-        (tmp_path / "parts").mkdir()
-        (tmp_path / "a.csv").rename(tmp_path / "parts" / "a.csv")
-        found = demur(tmp_path, "evaluate", "A=parts", "--bootstrap-resamples", "0", "--report", "r.html", "--quiet")
-        assert found.returncode == 0, found.stderr
-        page = (tmp_path / "r.html").read_text("utf-8")
-        assert "made of summaries, which hold no single answers" in page
-        assert "Summaries do not tell items apart." in page
-        assert 'id="items"' not in page
-        assert "Confident errors" not in page

@@ -258,6 +258,7 @@ def test_a_study_on_two_processes_prints_what_it_prints_on_one():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["continuous", "eight_confidences"])
 def test_processes_add_the_data_sets_in_their_order(name):
+    pytest.importorskip("demur.extensions.scale")
     told = []
     design = quick(name)
 

@@ -169,3 +169,14 @@ def test_other_commands_refuse_a_summary_by_name(systems, words, message):
     outcome = demur(systems, *words, "A.sum")
     assert (outcome.returncode, outcome.stderr.count("\n")) == (2, 1)
     assert f"A.sum: {message}" in outcome.stderr
+
+
+def test_what_summaries_do_not_hold_is_not_shown_as_if_there_were_none(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a.csv").write_text("cluster,loss,sure\na,0,4\na,1,3\nb,0,2\nb,1,1\n")
+    outcome_of(tmp_path, "evaluate", "A=parts", "--bootstrap-resamples", "0", "--report", "r.html", "--quiet")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "made of summaries, which hold no single answers" in page
+    assert "Summaries do not tell items apart." in page
+    assert 'id="items"' not in page
+    assert "Confident errors" not in page
