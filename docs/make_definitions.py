@@ -13,12 +13,12 @@ from pathlib import Path
 
 from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.variants import VARIANTS, Variant
+from demur.extensions.retrieval.quantities.selection import POLICIES, Bounds
+from demur.extensions.retrieval.reference_ranges import REFERENCES
 from demur.facts.instruments import INSTRUMENTS
 from demur.facts.signals import SIGNALS
 from demur.quantities import Quantity, quantities
 from demur.quantities.losses import LOSSES
-from demur.quantities.selection import POLICIES, Bounds
-from demur.results.reference import REFERENCES
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")

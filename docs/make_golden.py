@@ -17,8 +17,8 @@ from demur import (
     read_run,
     report_html,
 )
+from demur.extensions.retrieval.reference_ranges import REFERENCES
 from demur.files.write import json_text
-from demur.results.reference import REFERENCES
 from demur.results.selective import evaluate
 from demur.show.tables import FORMS, table_text
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from demur.confidences.calibration import Calibration, calibration_of
 from demur.confidences.fitting import calibrate
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
+from demur.extensions.retrieval.reference_ranges import REFERENCES
 from demur.results.load import results_of
-from demur.results.reference import REFERENCES
 from demur.sampling.resample import Plan
 from pipeline import SYSTEMS, made_queries
 from retrievals import compared

@@ -13,9 +13,9 @@ from demur.extensions.audit.retrieval_figures import detection
 from demur.extensions.audit.retrieval_figures.numbers import Number, mean
 from demur.extensions.audit.retrieval_figures.rows import QueryRow, query_row
 from demur.extensions.audit.retrieval_figures.selection import Shown
+from demur.extensions.retrieval.rankings import Query
 from demur.facts.groups import grouping_of
 from demur.facts.items import Items
-from demur.facts.rankings import Query
 from demur.inference.estimates import label
 from demur.inference.key import Group, Key
 from demur.quantities.losses import are_amounts

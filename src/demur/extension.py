@@ -22,8 +22,8 @@ GROUP = "demur.extensions"
 class Task:
     """A task whose results are written to files of their own kind: where its models and its page are.
 
-    `study` is the model of what was evaluated and how, and `file` that of the whole file, each as MODULE:NAME. `page` is
-    the package whose modules register the sections of the page; its folder `templates` holds their templates.
+    `study` is the model of what was evaluated and how, and `file` that of the whole file, each as MODULE:NAME. `page`
+    is the package whose modules register the sections of the page; its folder `templates` holds their templates.
     """
 
     study: str

@@ -14,11 +14,11 @@ from demur.extensions.audit import own
 from demur.extensions.audit.figures import flattened
 from demur.extensions.audit.reported.reading import queries_to_audit
 from demur.extensions.lab.queries import simulated_queries
+from demur.extensions.retrieval.evaluating import RetrievalSettings, evaluate_retrieval
+from demur.extensions.retrieval.query_files import read_queries
+from demur.extensions.retrieval.reference_ranges import REFERENCES
 from demur.facts.alignment import aligned
-from demur.read.queries import read_queries
 from demur.results.load import results_of
-from demur.results.reference import REFERENCES
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from golden_runs import RUN
 from results_by_loops import compared, query_recipes, run_recipes
 

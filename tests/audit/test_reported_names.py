@@ -5,7 +5,7 @@ import statistics
 import pipeline
 from demur.extensions.audit.figures import Printed, flattened
 from demur.extensions.audit.reported.queries import audited_retrieval
-from demur.facts.rankings import Query
+from demur.extensions.retrieval.rankings import Query
 from reported_queries import parsed
 
 NAMES = [

@@ -12,7 +12,7 @@ from demur.extensions.audit.figures import Printed
 from demur.extensions.audit.reported.queries import audited_retrieval
 from demur.extensions.audit.reported.reading import runs_to_audit
 from demur.extensions.audit.reported.runs import audited_runs
-from demur.facts.rankings import Query
+from demur.extensions.retrieval.rankings import Query
 from demur.files.strict_json import loads
 from pipeline import by, labels, ranking
 from reported_queries import QUERIES

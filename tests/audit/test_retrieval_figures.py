@@ -8,7 +8,7 @@ from demur.extensions.audit.reported.conventions import column_of, conventions_o
 from demur.extensions.audit.reported.names import quantity_named
 from demur.extensions.audit.retrieval_figures.detection import threshold_at_fpr, tpr_at_fpr
 from demur.extensions.audit.retrieval_figures.rows import query_row
-from demur.facts.rankings import Query
+from demur.extensions.retrieval.rankings import Query
 
 
 def query(gold="", ranked="", prob=None, selected=None):

@@ -6,7 +6,7 @@ import pytest
 
 from commands import demur, real_demur
 from demur import Key, load
-from demur.show.retrieval.console import retrieval_text
+from demur.extensions.retrieval.console import retrieval_text
 
 HEAD = "post_id,criterion_id,gold_ids,retriever_topk,reranked_topk,prob,fold"
 ROWS = [

@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 
 from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
+from demur.extensions.retrieval import ndcg_at_k, recall_at_k
+from demur.extensions.retrieval.quantities.ranking import per_query
+from demur.extensions.retrieval.query_files import read_queries
+from demur.extensions.retrieval.ranking_columns import rankings_of
+from demur.extensions.retrieval.trec_files import read_trec
 from demur.quantities import Measure
-from demur.quantities.ranking import per_query
-from demur.read.queries import read_queries
-from demur.read.trec import read_trec
-from demur.retrieval import ndcg_at_k, recall_at_k
 from retrievals import compared, evaluated
 
 GRADED = {

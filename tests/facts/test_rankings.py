@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_from, rankings_of
-from demur.facts.rankings import Query, check_same_queries
+from demur.extensions.retrieval.ranking_columns import rankings_from, rankings_of
+from demur.extensions.retrieval.rankings import Query, check_same_queries
 
 
 def test_queries_are_put_in_order_of_post_and_criterion():

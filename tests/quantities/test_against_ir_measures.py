@@ -11,7 +11,7 @@ import pytest
 from ir_measures import AP, RR, P, R, Success, nDCG
 
 from demur import Key, Plan, RetrievalSettings, evaluate_retrieval, read_trec
-from demur.quantities.ranking import per_query
+from demur.extensions.retrieval.quantities.ranking import per_query
 
 DEPTHS = (1, 3, 5, 10, 100)
 TOLERANCE = 1e-12

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from demur.errors import UserError
+from demur.extensions.retrieval import compute_threshold_at_fpr, no_evidence_metrics
+from demur.extensions.retrieval.quantities.detection import by_convention, detection_measures
 from demur.quantities import Forecasts, Measure
-from demur.quantities.detection import by_convention, detection_measures
-from demur.retrieval import compute_threshold_at_fpr, no_evidence_metrics
 
 told = st.lists(st.tuples(st.integers(0, 8).map(lambda n: n / 8), st.booleans()), min_size=2, max_size=30)
 both = told.filter(lambda rows: len({y for _, y in rows}) == 2)

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, Success, nDCG
 
 from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
-from demur.quantities import Measure, quantities
-from demur.quantities.ranking import Top, per_query
-from demur.retrieval import (
+from demur.extensions.retrieval import (
     hit_at_k,
     map_at_k,
     map_trec_at_k,
@@ -25,6 +22,9 @@ from demur.retrieval import (
     precision_at_k,
     recall_at_k,
 )
+from demur.extensions.retrieval.quantities.ranking import Top, per_query
+from demur.extensions.retrieval.ranking_columns import rankings_of
+from demur.quantities import Measure, quantities
 
 FUNCTIONS = (recall_at_k, precision_at_k, hit_at_k, mrr_at_k, map_at_k, map_trec_at_k, ndcg_at_k)
 IDS = [f"s{number}" for number in range(12)]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
+from demur.extensions.retrieval.quantities.evidence import Selection
+from demur.extensions.retrieval.quantities.selection import POLICIES, Bounds, Policy, breaches, shown_hits
+from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.quantities import quantities
-from demur.quantities.evidence import Selection
-from demur.quantities.selection import POLICIES, Bounds, Policy, breaches, shown_hits
 
 LOG_3 = math.log(3)
 lists = st.lists(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur import Minus, Plan, compare, grade_units
+from demur.extensions.retrieval.quantities.evidence import EvidenceDecision
 from demur.quantities import quantities
-from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts
 
 counts = st.integers(0, 200)

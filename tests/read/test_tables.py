@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from demur import UserError, read_items, read_table
-from demur.read.queries import read_queries
+from demur.extensions.retrieval.query_files import read_queries
 from demur.read.tables import FORMATS, FileTable, opened_table, table_format
 from runs import written
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Any
 
 from demur.errors import UserError, unknown
+from demur.extensions.retrieval.rankings import Query
 from demur.facts.ids import ClusterId, sorted_ids
 from demur.facts.items import Items
-from demur.facts.rankings import Query
 from reference.selective import Unit
 
 LOSSES = ("abs_norm", "abs", "zero_one")

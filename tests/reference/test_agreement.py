@@ -19,15 +19,15 @@ from demur import confidence as core_confidence
 from demur.extensions.audit.retrieval_figures.detection import detection, threshold_at_fpr
 from demur.extensions.audit.retrieval_figures.rows import ranking_row
 from demur.extensions.lab.runs import simulated_run
-from demur.facts.ranking_columns import rankings_from
-from demur.facts.rankings import Query
-from demur.quantities.detection import by_convention, checked_rate
-from demur.quantities.detection import threshold_at_fpr as core_threshold
-from demur.quantities.evidence import Selection
+from demur.extensions.retrieval.quantities.detection import by_convention, checked_rate
+from demur.extensions.retrieval.quantities.detection import threshold_at_fpr as core_threshold
+from demur.extensions.retrieval.quantities.evidence import Selection
+from demur.extensions.retrieval.quantities.ranking import per_query
+from demur.extensions.retrieval.quantities.selection import Bounds, Policy, shown_hits
+from demur.extensions.retrieval.ranking_columns import rankings_from
+from demur.extensions.retrieval.rankings import Query
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.ranking import per_query
 from demur.quantities.registry import quantities
-from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.sampling.draws import drawn_clusters
 from reference import LOOPS, number, parsed
 from reference.confidence import confidence as plain_confidence

@@ -6,11 +6,11 @@ import pytest
 
 from demur import load, risk_coverage
 from demur.errors import UserError
+from demur.extensions.retrieval.evaluating import RetrievalSettings
+from demur.extensions.retrieval.reference_ranges import REFERENCES, reference_of
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.results.load import results_of
-from demur.results.reference import REFERENCES, reference_of
-from demur.results.retrieval import RetrievalSettings
 from demur.sampling.resample import Plan
 from demur.show.html import report_html
 from pages import Page

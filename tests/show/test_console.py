@@ -7,12 +7,12 @@ import pytest
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.extensions.retrieval.console import retrieval_text
 from demur.inference.key import Key, Minus
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 from demur.show.console import calibration_text, evaluation_text
-from demur.show.retrieval.console import retrieval_text
 from demur.show.text import interval_text
 from kinds import calibration, renamed_kind, retrieval
 from runs import experiment, participant, run, written

@@ -9,14 +9,14 @@ import pytest
 from commands import demur
 from demur import load
 from demur.extensions.lab.queries import simulated_queries
+from demur.extensions.retrieval.console import retrieval_text
+from demur.extensions.retrieval.headings import cell
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure
 from demur.results.table import Results
 from demur.sampling.resample import Plan
 from demur.show.html import report_html
-from demur.show.retrieval.console import retrieval_text
-from demur.show.retrieval.headings import cell
 from demur.show.text import three
 from kinds import retrieval
 from pages import Page

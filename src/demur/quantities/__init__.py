@@ -1,11 +1,11 @@
-"""Quantities: registered functions of a curve, of forecasts, of rankings and of what is shown.
+"""Quantities: registered functions of a sample of answers, of costs, of counts and of forecasts.
 
 The order of these imports is the order quantities are listed in.
 """
 
 # isort: off
 from demur.quantities import areas, excess, operating, thresholds, matched, priced  # noqa: F401
-from demur.quantities import calibration, detection, ranking, evidence  # noqa: F401
+from demur.quantities import calibration  # noqa: F401
 
 # isort: on
 from demur.quantities.excess import augrc_optimal_zero_one, aurc_optimal_zero_one

@@ -1,6 +1,7 @@
-"""The registry of quantities. Names print as they parse: `aurc`, `aurc@0.5`, `tpr@fpr=0.05`, `evidence_f1@gap`.
+"""The registry of quantities. Names print as they parse: `aurc`, `aurc@0.5`, `risk@threshold=0.3`.
 
-Everything about a quantity is declared with its function; there is no other list of names.
+Everything about a quantity is declared with its function; there is no other list of names. The quantities of an
+extension are registered when one that the core does not have is asked for.
 """
 
 from __future__ import annotations
@@ -8,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from demur.errors import UserError, literal, shown, unknown
+from demur.extension import installed
 from demur.quantities.curve import Curve
 from demur.sampling.coverage import Coverage
 
-Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 Value_co = TypeVar("Value_co", covariant=True)
 COMMON = "C_common"
 POINT = "C_point"  # the coverage of a rater or a published point
@@ -49,10 +51,10 @@ CUT = Parameter("C", _cut, "0.5")
 class Quantity:
     """A registered function and its declarations.
 
-    `of` is the family of its argument, `key` its name in result files (`under` a heading, if any). `undefined` says
-    when it is nan, and is empty if never. `intervals` are the rules for intervals of the number and of its differences;
-    a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range there is a
-    warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
+    `of` is its family, that of its argument; `key` its name in result files (`under` a heading, if any). `undefined`
+    says when it is nan, and is empty if never. `intervals` are the rules for intervals of the number and of its
+    differences; a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range
+    there is a warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
     "range" (of a cut area), "coverage" or "risk" (of an operating point); empty if it never does. A `loss_free`
     quantity varies even if no answer is wrong. `influence` is the influence function of a quantity of forecasts; of a
     curve it follows from the function. `sums` are, for a ratio of sums over clusters, the numerator and denominator in
@@ -63,7 +65,7 @@ class Quantity:
     """
 
     name: str
-    of: Family
+    of: str
     function: Callable[..., Any]
     title: str
     key: str
@@ -96,7 +98,8 @@ class Quantity:
     def computed_by(self) -> str:
         """Who computes it, as a hint for those who ask elsewhere."""
         at = {COVERAGE: "coverages", CUT: "area_coverage"}
-        return f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else _COMPUTED_BY[self.of]
+        asked = f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else ""
+        return asked or FAMILIES[self.of].computed_by
 
     @property
     def judged(self) -> bool:
@@ -106,39 +109,46 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
-_PARSED: dict[tuple[str, tuple[Family, ...]], Measure] = {}  # names are parsed once, until more are registered
+_PARSED: dict[tuple[str, tuple[str, ...]], Measure] = {}  # names are parsed once, until more are registered
 
-# Who computes the quantities of a family, for those who ask elsewhere.
-_COMPUTED_BY: dict[Family, str] = {
-    "curve": "measure and estimate compute it by name",
-    "costs": "evaluate(…, abstention_costs=…) computes it",
-    "held_out": "evaluate(…, abstention_costs=…) computes it",
-    "units": "evaluate counts it by item and by group",
-    "groups": "evaluate(…, group=…) computes it",
-    "forecasts": "reliability computes it, of probabilities and outcomes",
-    **dict.fromkeys(("ranking", "selection", "decision"), "evaluate_retrieval computes it, of rankings"),
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Quantities of one argument: who computes them, for those who ask elsewhere, and their usual sections.
+
+    `usual` are the sections of a docstring that its quantities leave out, because they are the same for most of them.
+    """
+
+    computed_by: str
+    usual: Mapping[str, str]
+
+
+_OF_COSTS = "evaluate(…, abstention_costs=…) computes it"
+FAMILIES: dict[str, Family] = {
+    "curve": Family(
+        "measure and estimate compute it by name",
+        {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
+    ),
+    "units": Family(
+        "evaluate counts it by item and by group",
+        {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+    ),
+    "groups": Family(
+        "evaluate(…, group=…) computes it",
+        {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
+    ),
+    "costs": Family(_OF_COSTS, {"Ties": "equal confidences are one operating point."}),
+    "held_out": Family(_OF_COSTS, {"Ties": "equal confidences are accepted or declined together."}),
+    "forecasts": Family(
+        "reliability computes it, of probabilities and outcomes",
+        {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
+    ),
 }
 
-_USUAL_SECTIONS: dict[Family, dict[str, str]] = {
-    "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
-    "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
-    "groups": {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
-    "costs": {"Ties": "equal confidences are one operating point."},
-    "held_out": {"Ties": "equal confidences are accepted or declined together."},
-    "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
-    "ranking": {
-        "Ties": "none: a list has an order.",
-        "Abstentions": "an empty list finds nothing: 0.",
-        "Undefined": "never; 0 where there is no gold.",
-    },
-    "selection": {"Ties": "none: what is shown is a set.", "Undefined": "never."},
-    "decision": {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."},
-}
 
-
-def _completed(definition: str, of: Family, undefined: str) -> str:
+def _completed(definition: str, of: str, undefined: str) -> str:
     """Complete a docstring with the sections of its family that it leaves out."""
-    sections = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
+    sections = {**FAMILIES[of].usual} | ({"Undefined": f"when {undefined}."} if undefined else {})
     lines = definition.split("\n")
     starts = [line.lstrip(" ") for line in lines]
     added = [name for name in sections if not any(start.startswith(f"{name}:") for start in starts)]
@@ -161,7 +171,7 @@ class Computed(Protocol[Value_co]):
 def quantity(
     name: str,
     *,
-    of: Family,
+    of: str,
     parameter: Parameter | None = None,
     key: str = "",
     aliases: tuple[str, ...] = (),
@@ -206,7 +216,14 @@ def canonical(name: str) -> str:
     return f"{_ALIASES.get(stem, stem)}{at}{text}"
 
 
-def quantities(of: Family, shown: str = "") -> list[Quantity]:
+@cache
+def load_extensions() -> None:
+    """Register the quantities of the installed extensions."""
+    for module in (module for extension in installed().values() for module in extension.quantities):
+        import_module(module)
+
+
+def quantities(of: str, shown: str = "") -> list[Quantity]:
     """The quantities of one family in the order of definition, optionally only those `shown` in one place."""
     return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
 
@@ -224,7 +241,7 @@ class Measure:
     text: str = ""
 
     @classmethod
-    def of(cls, name: str | Measure, *families: Family) -> Measure:
+    def of(cls, name: str | Measure, *families: str) -> Measure:
         """Parse a name, optionally restricted to some families."""
         if isinstance(name, Measure):
             if not _among(name.quantity, families):
@@ -238,7 +255,9 @@ class Measure:
         return parsed
 
     @classmethod
-    def _parsed(cls, name: str, families: tuple[Family, ...]) -> Measure:
+    def _parsed(cls, name: str, families: tuple[str, ...]) -> Measure:
+        if not _registered(canonical(name).partition("@")[0]):
+            load_extensions()
         stem, at, text = canonical(name).partition("@")
         alike = (entry for full, entry in QUANTITIES.items() if full.startswith(stem))
         known = [entry for entry in alike if entry.stem == stem and _among(entry, families)]
@@ -261,8 +280,8 @@ class Measure:
     def title(self) -> str:
         """The title in tables.
 
-        >>> Measure.of("ndcg@10").title, Measure.of("tpr@fpr=0.05").title
-        ('nDCG@10', 'TPR@5% FPR')
+        >>> Measure.of("risk@0.3").title, Measure.of("augrc").title
+        ('risk@0.3', 'AUGRC')
         """
         title, parameter = self.quantity.title, self.quantity.parameter
         if not self.text or parameter is None:
@@ -280,14 +299,14 @@ class Measure:
 
     def __call__(self, sample: Any) -> Any:
         """The number of a curve, or that of each replicate of a sample with its derivative; nan where undefined."""
-        if self.value is None or self.quantity.of == "selection":
+        if self.value is None:
             return self.quantity.function(sample)
         if self._shared:
             return self.quantity.function(sample.own, sample.end)
         return self.quantity.function(sample, self.value)
 
 
-def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family, ...]) -> UserError:
+def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[str, ...]) -> UserError:
     parameter = next((entry.parameter for entry in known if entry.parameter), None)
     if parameter:
         return UserError(f"the quantity {stem} takes a parameter: write {stem}@{parameter.example}, for example")
@@ -301,11 +320,15 @@ def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family
     return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if _among(entry, families)])
 
 
-def _among(entry: Quantity, families: tuple[Family, ...]) -> bool:
+def _registered(stem: str) -> bool:
+    return any(entry.stem == stem for entry in QUANTITIES.values())
+
+
+def _among(entry: Quantity, families: tuple[str, ...]) -> bool:
     return not families or entry.of in families
 
 
-def default_measures(of: Family = "curve") -> Iterator[Measure]:
+def default_measures(of: str = "curve") -> Iterator[Measure]:
     """Every quantity of a family once, or once for each of its default parameters."""
     for entry in quantities(of):
         if entry.parameter is None or (entry.parameter.optional and not entry.defaults):

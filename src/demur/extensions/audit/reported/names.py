@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from demur.extensions.audit.retrieval_figures import FIGURES
-from demur.quantities.registry import quantities
+from demur.quantities.registry import load_extensions, quantities
 
 Averaging = Literal["micro", "macro"]
 Spread = Literal["mean", "std"]
@@ -57,6 +57,7 @@ def spelled(words: Mapping[str, str]) -> dict[str, Any]:
     return {spelling: meaning for meaning, spellings in words.items() for spelling in spellings.split()}
 
 
+load_extensions()
 SELECTIVE = frozenset(entry.name for entry in quantities("curve"))
 SCORES = frozenset(entry.name for entry in quantities("forecasts") if "@" not in entry.name)
 _NAMES = (*FIGURES, *SELECTIVE, *SCORES)

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from demur.drawing.forest import around_zero, difference_strip, scale_strip
+from demur.extensions.retrieval.headings import Heading, at_depth, by_heading, pooled, pooled_and_mean, title
+from demur.extensions.retrieval.page.overview import SHARES, drawn_number
+from demur.extensions.retrieval.statements.differences import HighestNumbers, retrieval_conclusion
+from demur.extensions.retrieval.study import CriterionCounts, study_of
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.results.study import CriterionCounts
 from demur.results.table import Results
 from demur.show.differences import Difference
 from demur.show.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.show.retrieval.headings import Heading, at_depth, by_heading, pooled, pooled_and_mean, title
-from demur.show.retrieval.overview import SHARES, drawn_number
 from demur.show.sections import FEW, Content, ShadedCell, section, shade
-from demur.show.statements.retrieval import HighestNumbers, retrieval_conclusion
 from demur.show.text import UNDEFINED, cell, decimals, shown_interval
 
 _NAMES = {"with_gold": "with gold", "all": "all"}
@@ -29,14 +29,14 @@ _HEATED = ("recall", "mrr", "map", "ndcg")
 @section("rankings", "Rankings", task="retrieval", order=30)
 def rankings_compared(results: Results) -> list[Content]:
     """Both populations; the reference ranges are about the queries with gold."""
-    study = results.retrieval
+    study = study_of(results)
     return [_population(results, "with_gold", study.with_gold), _population(results, "all", study.queries)]
 
 
 def _population(results: Results, among: str, queries: int) -> Content:
     """The numbers over one population of queries, drawn and listed."""
     keys = [row.key for row in pooled(results, results.systems[0], "ranking", among)]
-    figures = results.retrieval.reference_ranges if among == "with_gold" else ()
+    figures = study_of(results).reference_ranges if among == "with_gold" else ()
     ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
     titles, systems = {key.quantity: title(key) for key in keys}, systems_of(results)
     at_the_depth = [key for key in keys if at_depth(results, key)]
@@ -82,17 +82,17 @@ def _of_system(
 @section("criteria", "By criterion", task="retrieval", order=40)
 def criteria(results: Results) -> Content:
     """Pooled numbers at the depth of the verdict, and the AUROC where there is a probability, as heat maps."""
-    listed, tables = results.retrieval.criteria[:_MOST_CRITERIA], []
+    listed, tables = study_of(results).criteria[:_MOST_CRITERIA], []
     for system in results.systems:
         keys = [row.key for row in pooled(results, system, "ranking", "with_gold") if _heated(results, row.key)]
         present = [key for key in (*keys, Key(system, "auroc", "prob")) if results.get(key) is not None]
         rows = [(criterion, [_shaded(results, key, criterion) for key in present]) for criterion in listed]
         tables.append(([title(key) for key in present], rows))
-    return {"tables": tables, "more": len(results.retrieval.criteria) - len(listed), "few": FEW}
+    return {"tables": tables, "more": len(study_of(results).criteria) - len(listed), "few": FEW}
 
 
 def _heated(results: Results, key: Key) -> bool:
-    chosen = results.retrieval.settings.metrics is not None
+    chosen = study_of(results).settings.metrics is not None
     return at_depth(results, key) and (chosen or Measure.of(key.quantity).quantity.stem in _HEATED)
 
 
@@ -108,7 +108,7 @@ def _shaded(results: Results, key: Key, criterion: CriterionCounts) -> ShadedCel
 @section("folds", "Folds", task="retrieval", order=80)
 def folds(results: Results) -> Content | None:
     """The numbers over folds at the depth of the verdict, or nothing where there are none."""
-    names = results.retrieval.folds
+    names = study_of(results).folds
     if not names:
         return None
     listed = names if len(names) <= _MOST_FOLDS else ()

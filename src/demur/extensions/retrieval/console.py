@@ -4,25 +4,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from demur.errors import shown
+from demur.extensions.retrieval.headings import at_depth, pooled, pooled_and_mean, title
+from demur.extensions.retrieval.page.detection import selections_of, thresholds
+from demur.extensions.retrieval.page.rankings import differences_by_heading, mean_and_spread, means_over_folds
+from demur.extensions.retrieval.statements.detection import empty_decision
+from demur.extensions.retrieval.statements.differences import BetterOrWorse, side_of_zero
+from demur.extensions.retrieval.statements.population import graded_judgments, queries, reference_ranges
+from demur.extensions.retrieval.statements.verdict import retrieval_verdict
+from demur.extensions.retrieval.study import RetrievalSystem, study_of
 from demur.inference.key import Key
-from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 from demur.show.console import ConsoleText, verdict_lines, warning_lines
 from demur.show.names import Pair, pairs_of, systems_of
-from demur.show.retrieval.detection import selections_of, thresholds
-from demur.show.retrieval.headings import at_depth, pooled, pooled_and_mean, title
-from demur.show.retrieval.rankings import differences_by_heading, mean_and_spread, means_over_folds
 from demur.show.statements import methods
 from demur.show.statements.decisions import decide
-from demur.show.statements.retrieval import (
-    BetterOrWorse,
-    empty_decision,
-    graded_judgments,
-    queries,
-    reference_ranges,
-    retrieval_verdict,
-    side_of_zero,
-)
 from demur.show.statements.warnings import warnings
 from demur.show.text import cell, table, with_interval
 
@@ -31,7 +26,7 @@ _MOST_BREACHES = 5
 
 def retrieval_text(results: Results, *, verbose: bool = False) -> ConsoleText:
     """The report as text: systems side by side, or with `verbose` every pooled number of each."""
-    study = results.retrieval
+    study = study_of(results)
     lines = [f"file: {shown(file.path)}" for file in study.inputs]
     lines.append(queries(study).words)
     lines += [fact.line for fact in (graded_judgments(study), reference_ranges(study)) if fact is not None]
@@ -88,7 +83,7 @@ def _against_baseline(results: Results) -> Iterator[str]:
 
 def _nothing_to_find(results: Results) -> Iterator[str]:
     """How well systems detect queries without evidence; nothing where all queries have gold and lists."""
-    study, first = results.retrieval, results.systems[0]
+    study, first = study_of(results), results.systems[0]
     without = study.queries - study.with_gold
     forecasts = [row for name in results.systems for row in pooled(results, name, "forecasts")]
     if not (without or forecasts or any(system.abstained for system in study.systems)):
@@ -104,7 +99,7 @@ def _nothing_to_find(results: Results) -> Iterator[str]:
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
-    study, lists, name = results.retrieval, system.candidates, system.name
+    study, lists, name = study_of(results), system.candidates, system.name
     yield (
         f"{shown(name)}   {system.abstained} queries without a list; candidates a query: median {lists.p50:g}, "
         f"90 % within {lists.p5:g} to {lists.p95:g}"
@@ -132,7 +127,7 @@ def _detection(results: Results, system: str) -> Iterator[str]:
     numbers, gate = pooled(results, system, "forecasts"), pooled(results, system, "curve")
     if not numbers:
         return
-    share = results.retrieval.has_evidence_rate
+    share = study_of(results).has_evidence_rate
     yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
     rows = [(f"    {title(row.key)}", *pooled_and_mean(results, row.key)) for row in numbers]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])

@@ -17,8 +17,8 @@ from demur.errors import UserError
 from demur.options import named_values
 
 if TYPE_CHECKING:
-    from demur.facts.rankings import Rankings
-    from demur.results.retrieval import RetrievalSettings
+    from demur.extensions.retrieval.rankings import Rankings
+    from demur.extensions.retrieval.settings import RetrievalSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,8 @@ class RankingFiles:
 
     def systems(self) -> dict[str, Rankings]:
         """Read the rankings of every system."""
-        from demur.read.queries import read_queries
-        from demur.read.trec import read_trec
+        from demur.extensions.retrieval.query_files import read_queries
+        from demur.extensions.retrieval.trec_files import read_trec
 
         with progress_bar("bytes read") as advance:
             if self.data is not None:
@@ -111,9 +111,9 @@ class _ChosenNumbers:
 
     def settings(self) -> RetrievalSettings:
         """The options as settings of the evaluation."""
-        from demur.quantities.selection import Bounds
-        from demur.results.reference import reference_of
-        from demur.results.retrieval import RetrievalSettings
+        from demur.extensions.retrieval.quantities.selection import Bounds
+        from demur.extensions.retrieval.reference_ranges import reference_of
+        from demur.extensions.retrieval.settings import RetrievalSettings
 
         if self.metrics is not None:
             _check_mixture(self, ("k",), "--metrics, whose names have depths")
@@ -159,11 +159,11 @@ def retrieval(
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
+    from demur.extensions.retrieval.console import retrieval_text
+    from demur.extensions.retrieval.evaluating import evaluate_retrieval
+    from demur.extensions.retrieval.per_query_table import check_per_query_path, per_query_bytes, per_query_columns
+    from demur.extensions.retrieval.reference_ranges import REFERENCES
     from demur.files.strict_model import checked_time
-    from demur.results.reference import REFERENCES
-    from demur.results.retrieval import evaluate_retrieval
-    from demur.show.retrieval.console import retrieval_text
-    from demur.show.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
 
     files.check()
     check_flags(as_json=as_json, quiet=quiet)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from operator import ne
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -159,6 +159,8 @@ class Rankings:
     grade is `relevance_level` or more.
     """
 
+    evaluated_by: ClassVar[str] = "evaluate_retrieval, by the names of the systems"
+
     post_ids: Sequence[ClusterId]
     criteria: Sequence[str]
     post: Integers
@@ -238,7 +240,7 @@ class Rankings:
     def at_level(self, level: int) -> Rankings:
         """The facts, with an id relevant if its grade is `level` or more.
 
-        >>> from demur.facts.ranking_columns import rankings_of
+        >>> from demur.extensions.retrieval.ranking_columns import rankings_of
         >>> facts = rankings_of([{"a": 3, "b": 1, "c": 0}], [["b", "a"]])
         >>> [(leveled.gold_count.tolist(), leveled.hit_rank.tolist()) for leveled in map(facts.at_level, (1, 2))]
         [([2], [1, 2]), ([1], [2])]

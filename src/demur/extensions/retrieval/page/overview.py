@@ -7,15 +7,18 @@ from types import MappingProxyType
 
 from demur.drawing.forest import IntervalRow, scale_strip, value_strip
 from demur.drawing.picture import Frame
+from demur.extensions.retrieval.headings import title
+from demur.extensions.retrieval.quantities.detection import detection_quantities
+from demur.extensions.retrieval.statements.differences import primary
+from demur.extensions.retrieval.statements.population import graded_judgments, reference_ranges
+from demur.extensions.retrieval.statements.verdict import retrieval_verdict
+from demur.extensions.retrieval.study import RetrievalSystem, study_of
 from demur.inference.key import Key
 from demur.quantities import quantities
-from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
-from demur.show.retrieval.headings import title
 from demur.show.sections import Content, carried, definition, section
 from demur.show.statements import methods
-from demur.show.statements.retrieval import graded_judgments, primary, reference_ranges, retrieval_verdict
 from demur.show.statements.warnings import warnings
 from demur.show.text import UNDEFINED, interval_heading, interval_row, shown_interval, with_interval
 
@@ -57,21 +60,21 @@ def drawn_number(
 def lists_returned(results: Results) -> Content:
     """The counts of what each system returned, and what grades mean."""
     systems: list[tuple[NamedSystem, RetrievalSystem]] = [
-        *zip(systems_of(results), results.retrieval.systems, strict=True)
+        *zip(systems_of(results), study_of(results).systems, strict=True)
     ]
-    return {"systems": systems, "judgments": graded_judgments(results.retrieval)}
+    return {"systems": systems, "judgments": graded_judgments(study_of(results))}
 
 
 @section("methods", "Methods and provenance", task="retrieval", order=90)
 def retrieval_provenance(results: Results) -> Content:
     """Definitions, interval methods, and the embedded file."""
-    study = results.retrieval
+    study = study_of(results)
     used = {row.recommended.method: None for row in results.where(group=None) if row.recommended}
     facts = [*methods.conventions(results), graded_judgments(study), reference_ranges(study)]
     resampled = [methods.resampling(results), methods.intervals(results, used) if study.bootstrap else None]
     return {
         "facts": [fact for fact in (*facts, *resampled) if fact is not None],
         "signature": study.signature(),
-        "definitions": [*map(definition, (*quantities("ranking"), *quantities("forecasts", "detection")))],
+        "definitions": [*map(definition, (*quantities("ranking"), *detection_quantities()))],
         "carried": carried(results, "retrieval", warnings(results)),
     }

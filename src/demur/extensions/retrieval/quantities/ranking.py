@@ -22,7 +22,7 @@ from demur.quantities.registry import QUANTITIES, Measure, Parameter, canonical,
 from demur.types import Floats, Integers
 
 if TYPE_CHECKING:
-    from demur.facts.rankings import Rankings
+    from demur.extensions.retrieval.rankings import Rankings
 
 _DEEPEST = 10**8
 
@@ -154,7 +154,7 @@ def recall(top: Top) -> Floats:
     Formula: |top-K ∩ gold| / |gold|.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> recall(Top(rankings_of([{"a", "b", "c"}], [["a", "x", "b"]]), 2)).tolist()
     [0.3333333333333333]
     """
@@ -171,7 +171,7 @@ def precision(top: Top) -> Floats:
     Abstentions: an empty list holds nothing: 0.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> facts = rankings_of([{"a", "b"}], [["a", "x", "b"]])
     >>> precision(Top(facts, 5)).tolist(), precision(Top(facts, 5, effective=True)).tolist()
     ([0.4], [0.6666666666666666])
@@ -188,7 +188,7 @@ def hit(top: Top) -> Floats:
     Formula: 1 if top-K ∩ gold is not empty, else 0.
     Reference: trec_eval, success.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> hit(Top(rankings_of([{"a"}, {"a"}], [["x", "a"], ["x"]]), 2)).tolist()
     [1.0, 0.0]
     """
@@ -204,7 +204,7 @@ def mrr(top: Top) -> Floats:
     Formula: 1 / rank of the first id in gold among the first K, 0 if there is none.
     Reference: Voorhees (1999), The TREC-8 question answering track report.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> mrr(Top(rankings_of([{"a", "b"}], [["x", "b", "a"]]), 3)).tolist()
     [0.5]
     """
@@ -224,7 +224,7 @@ def average_precision(top: Top) -> Floats:
     min(|gold|, K, candidates).
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> average_precision(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
     [1.0]
     """
@@ -241,7 +241,7 @@ def average_precision_trec(top: Top) -> Floats:
     Formula: Σ over hits at rank i ≤ K of (hits up to i)/i, divided by |gold|.
     Reference: trec_eval, map and map_cut; ir-measures, AP and AP@K.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> average_precision_trec(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
     [0.6666666666666666]
     """
@@ -262,7 +262,7 @@ def ndcg(top: Top) -> Floats:
     Reference: Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques; trec_eval, ndcg and
     ndcg_cut; ir-measures, nDCG (dcg log2).
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> ndcg(Top(rankings_of([{"a", "b"}], [["a", "b", "x"]]), 10)).tolist()
     [1.0]
     >>> ndcg(Top(rankings_of([{"a": 3, "b": 1}], [["b", "a"]]), 1)).tolist()

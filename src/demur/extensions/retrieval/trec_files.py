@@ -22,10 +22,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from demur.errors import UserError, literal, located, shown
+from demur.extensions.retrieval.ranking_columns import RankingsBuilder
+from demur.extensions.retrieval.rankings import Query, Rankings
 from demur.facts.columns import written_number
 from demur.facts.items import Source
-from demur.facts.ranking_columns import RankingsBuilder
-from demur.facts.rankings import Query, Rankings
 from demur.read.stream import Progress, stream
 
 _QRELS = ("topic", "iteration", "document", "relevance")

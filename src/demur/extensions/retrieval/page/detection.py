@@ -8,14 +8,15 @@ from typing import Any
 from demur.drawing.labels import isolated
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.extensions.retrieval.headings import by_heading, pooled, pooled_and_mean, title
+from demur.extensions.retrieval.statements.detection import SingleClass, chance_numbers, empty_decision
+from demur.extensions.retrieval.study import study_of
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.results.table import Results
 from demur.show.names import systems_of
-from demur.show.retrieval.headings import by_heading, pooled, pooled_and_mean, title
 from demur.show.sections import Content, section
-from demur.show.statements.retrieval import SingleClass, chance_numbers, empty_decision
 from demur.show.text import cell, three
 
 _MOST_BREACHES = 50
@@ -26,7 +27,7 @@ def detection(results: Results) -> Content:
     """How well the systems detect queries without evidence; systems with the same probabilities are merged."""
     first = pooled(results, results.systems[0], "decision")
     decisions = []
-    for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
+    for named, system in zip(systems_of(results), study_of(results).systems, strict=True):
         cells = [cell(results, results.get(replace(row.key, system=system.name))) for row in first]
         decisions.append((named, empty_decision(system), cells))
     shared: dict[tuple[str, ...], list[str]] = {}
@@ -77,7 +78,7 @@ def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
 def what_is_shown(results: Results) -> Content | None:
     """Selections and policies side by side, and which break the bounds; None without selections."""
     columns, rows, breaches = list[str](), list[Any](), list[Any]()
-    for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
+    for named, system in zip(systems_of(results), study_of(results).systems, strict=True):
         for chosen_by, numbers in selections_of(results, system.name).items():
             columns = [title(number.key) for number in numbers]
             rows.append((named, chosen_by, [cell(results, number) for number in numbers]))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from demur.errors import UserError, literal, unknown
+from demur.extensions.retrieval.quantities.detection import DETECTION
 from demur.files.strict_json import read_as
 from demur.files.strict_model import Declared, Part
 from demur.quantities import Measure
@@ -47,7 +48,7 @@ class KnownRanges(Part):
     def _mistakes(self) -> Iterator[str]:
         for name in self.ranges:
             measure = Measure.of(name)
-            if measure.quantity.of != "ranking" and "detection" not in measure.quantity.shown:
+            if measure.quantity.of != "ranking" and measure.quantity.name not in DETECTION:
                 yield f"{literal(name)} is neither a metric of rankings nor of detection"
             if str(measure) != name:
                 yield f"{literal(name)} is called {measure} here"

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from demur.errors import shown
+from demur.extensions.retrieval.study import study_of
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
@@ -57,7 +58,7 @@ def pooled(results: Results, system: str, family: str, among: str = "all") -> li
 
 def at_depth(results: Results, key: Key) -> bool:
     """Whether a number has the depth of the verdict, has none, or was chosen by name."""
-    measure, settings = Measure.of(key.quantity), results.retrieval.settings
+    measure, settings = Measure.of(key.quantity), study_of(results).settings
     if measure.quantity.of != "ranking" or settings.metrics:
         return True
     return bool(measure.value == Measure.of(settings.verdict_metric).value)
@@ -73,7 +74,7 @@ def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
 
     There are ranges only for queries with gold and for probabilities.
     """
-    figures = results.retrieval.reference_ranges if key.among != "all" or key.confidence else ()
+    figures = study_of(results).reference_ranges if key.among != "all" or key.confidence else ()
     positions = (figure.place for figure in figures if (figure.system, figure.metric) == (key.system, key.quantity))
     over_criteria = results.get(replace(key, group=Group("criterion")))
     return cell(results, results.get(key)), cell(results, over_criteria), next(positions, "")

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, without_extra
-from demur.facts.rankings import Rankings
+from demur.extensions.retrieval.rankings import Rankings
+from demur.extensions.retrieval.rows import RetrievalRows
+from demur.extensions.retrieval.settings import RetrievalSettings
 from demur.quantities import Measure
-from demur.results.retrieval import RetrievalRows, RetrievalSettings
 from demur.show.spreadsheets import no_formula
 from demur.types import Floats
 
@@ -23,7 +24,7 @@ def per_query_columns(systems: Mapping[str, Rankings], settings: RetrievalSettin
     `gold` counts the relevant ids, `candidates` those returned. The mean over the rows of a system is the number over
     all queries, the mean over the rows with any gold the number over the queries with gold.
 
-    >>> from demur.facts.ranking_columns import rankings_of
+    >>> from demur.extensions.retrieval.ranking_columns import rankings_of
     >>> facts = rankings_of([{"a"}, set()], [["x", "a"], []], posts=["p", "q"])
     >>> per_query_columns({"mine": facts}, RetrievalSettings(metrics=["RR", "P@2"]))
     ... # doctest: +NORMALIZE_WHITESPACE

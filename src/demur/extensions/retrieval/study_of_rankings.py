@@ -1,4 +1,4 @@
-"""The record of a retrieval study: its queries, settings and warnings."""
+"""The study of an evaluation of rankings: its queries, systems and settings, and the conventions it follows."""
 
 from __future__ import annotations
 
@@ -9,31 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.facts.rankings import Rankings
-from demur.inference.estimates import Estimate
-from demur.inference.key import Key, Pattern
-from demur.inference.rows import Contrast
-from demur.inference.warnings import (
-    FEW_WITH_GOLD,
-    ResultWarning,
-    about_comparisons,
-    about_counts,
-    about_resamples,
-    about_sample,
-    about_view,
-)
+from demur.extensions.retrieval.quantities.selection import breaches
+from demur.extensions.retrieval.study import RetrievalStudy
+from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.quantities.detection import single_class
-from demur.quantities.forecasts import Forecasts
-from demur.quantities.selection import Policy, breaches
-from demur.results.study import RetrievalStudy
-from demur.sampling.resample import Plan
 from demur.types import Integers, Json
 
 if TYPE_CHECKING:
-    from demur.results.retrieval import RetrievalRows, RetrievalSettings
-
-    BySystem = Mapping[str, RetrievalRows]
+    from demur.extensions.retrieval.rows import RetrievalRows
+    from demur.extensions.retrieval.settings import RetrievalSettings
+    from demur.inference.estimates import Estimate
 
 CONVENTION = {
     "relevance": "binary; a list holds distinct ids, best first",
@@ -51,7 +36,7 @@ _PERCENTILES = (5, 25, 50, 75, 95)
 
 
 def retrieval_study(
-    by_system: BySystem, baseline: str, estimates: Sequence[Estimate], provenance: Json
+    by_system: Mapping[str, RetrievalRows], baseline: str, estimates: Sequence[Estimate], provenance: Json
 ) -> RetrievalStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     first, settings = by_system[baseline].rankings, by_system[baseline].settings
@@ -144,74 +129,3 @@ def _placed(systems: Iterable[str], estimates: Sequence[Estimate], settings: Ret
                 continue
             figure = {"system": system, "metric": name, "value": row.value}
             yield figure | dict(known) | {"place": known.position(row.value)}
-
-
-def retrieval_warnings(
-    by_system: BySystem, plan: Plan, estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
-) -> list[ResultWarning]:
-    """The warnings about queries, lists, probabilities, and the differences of the headline number."""
-    first = next(iter(by_system.values())).rankings
-    warned = [*about_resamples(plan.resamples), *_about_queries(first)]
-    for name, system in by_system.items():
-        gated = Pattern(system=name, confidence="prob")
-        warned += _about_lists(Pattern(system=name), system.rankings, system.settings)
-        warned += _about_detection(gated, system.rankings)
-        if system.gate is not None:
-            warned += [warning for warning in about_view(system.gate, gated) if not warning.of_sample]
-    warned += about_counts(contrasts)
-    tested = sum(row.recommended is not None for row in estimates if row.key.minus is not None)
-    return [*warned, *about_comparisons(tested)]
-
-
-def _about_queries(rankings: Rankings) -> Iterator[ResultWarning]:
-    """Warn of few or unequal posts, of criteria without gold, and of posts in several folds."""
-    yield from about_sample(np.bincount(rankings.post))
-    holding = len(np.unique(rankings.post[rankings.has_gold]))
-    if 0 < holding < FEW_WITH_GOLD:
-        yield ResultWarning("few_clusters_with_gold", parameters={"with_gold": holding, "limit": FEW_WITH_GOLD})
-    gold = np.bincount(rankings.criterion[rankings.has_gold], minlength=len(rankings.criteria))
-    bare = [name for name, count in zip(rankings.criteria, gold, strict=True) if not count]
-    if bare:
-        yield ResultWarning("criterion_without_gold", Pattern(among="with_gold"), {"criteria": bare})
-    if rankings.fold is not None:
-        pairs = np.unique(np.stack([rankings.post, rankings.fold]), axis=1).shape[1]
-        if pairs > len(rankings.post_ids):
-            yield ResultWarning("post_in_several_folds", parameters={"posts": pairs - len(rankings.post_ids)})
-
-
-def _about_lists(about: Pattern, rankings: Rankings, settings: RetrievalSettings) -> Iterator[ResultWarning]:
-    """Warn of unusual lists and selections of a system."""
-    if rankings.unjudged:
-        yield ResultWarning("unjudged_topics", about, {"topics": rankings.unjudged})
-    abstained = int((rankings.candidates == 0).sum())
-    if abstained:
-        yield ResultWarning("abstained", about, {"queries": abstained})
-    if not len(rankings.hit_rank) and rankings.has_gold.any():
-        yield ResultWarning("no_hits", about)
-    elsewhere = 0 if rankings.selected_elsewhere is None else int((rankings.selected_elsewhere > 0).sum())
-    if elsewhere:
-        yield ResultWarning("selected_not_ranked", about, {"queries": elsewhere})
-    broken = len([*breaches(rankings, settings.bounds)])
-    if broken:
-        yield ResultWarning("selection_bounds", about, {"selections": broken})
-    skipped = sum(Policy.of(name).kind.needs_scores for name in settings.policies) if rankings.scores is None else 0
-    if skipped:
-        yield ResultWarning("no_scores", about, {"policies": skipped})
-
-
-def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarning]:
-    """Warn where detection numbers are conventions because there is only one class."""
-    if rankings.prob is None:
-        return
-    if single_class(Forecasts.of(rankings.prob, rankings.has_gold.astype(np.float64))):
-        yield ResultWarning("single_class", about)
-    else:
-        outcomes = (rankings.has_gold[rankings.criterion == index] * 1 for index in range(len(rankings.criteria)))
-        alone = [name for name, outcome in zip(rankings.criteria, outcomes, strict=True) if np.ptp(outcome) == 0]
-        if alone:
-            yield ResultWarning("single_class", about, {"criteria": alone})
-    if rankings.fold is not None:
-        pairs = {*zip(rankings.fold.tolist(), rankings.has_gold.tolist(), strict=True)}
-        single = 2 * len(rankings.folds) - len(pairs)
-        if single:
-            yield ResultWarning("single_class", about, {"alone": single, "folds": len(rankings.folds)})

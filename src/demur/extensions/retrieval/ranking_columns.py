@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.facts.codes import GrowingCodes
-from demur.facts.columns import check_lengths, plain
-from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
-from demur.facts.rankings import (
+from demur.extensions.retrieval.rankings import (
     MOST_DIGITS,
     Grades,
     Query,
@@ -28,6 +25,9 @@ from demur.facts.rankings import (
     query_name,
     relevant_grades,
 )
+from demur.facts.codes import GrowingCodes
+from demur.facts.columns import check_lengths, plain
+from demur.facts.ids import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.types import Integers
 
 Columns = Mapping[str, Sequence[Any]]  # by field of Query, without the optional fields that no query has

@@ -7,15 +7,21 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import Forecasts, over
-from demur.quantities.registry import Measure, Parameter, default_measures, quantity
+from demur.quantities.registry import Measure, Parameter, Quantity, default_measures, quantities, quantity
 from demur.types import Floats
 
+DETECTION = ("ece", "auroc", "auprc", "tpr@fpr=F")
 _ONE_CLASS = "all queries have evidence, or none has: one class"
+
+
+def detection_quantities() -> list[Quantity]:
+    """The quantities of forecasts by which the detection of evidence is judged."""
+    return [entry for entry in quantities("forecasts") if entry.name in DETECTION]
 
 
 def detection_measures() -> list[Measure]:
     """Every detection quantity, at its default false positive rates; calibration comes last."""
-    measures = [measure for measure in default_measures("forecasts") if "detection" in measure.quantity.shown]
+    measures = [measure for measure in default_measures("forecasts") if measure.quantity.name in DETECTION]
     return sorted(measures, key=lambda measure: measure.quantity.convention is None)
 
 
@@ -56,7 +62,7 @@ RATE = Parameter("fpr=F", checked_rate, "fpr=0.05", spoken=lambda text: f"{float
     undefined=_ONE_CLASS,
     convention=lambda forecasts: forecasts.mean(forecasts.came_true),
     limits=lambda _, __: (0.0, 1.0),
-    shown=("detection",),
+    shown=(),
 )
 def auprc(forecasts: Forecasts) -> Floats:
     """Area under the precision–recall curve, as average precision.
@@ -89,7 +95,7 @@ def auprc(forecasts: Forecasts) -> Floats:
     undefined=_ONE_CLASS,
     convention=lambda _: 0.0,
     limits=lambda _, __: (0.0, 1.0),
-    shown=("detection",),
+    shown=(),
 )
 def tpr_at_fpr(forecasts: Forecasts, rate: float) -> Floats:
     """Share of the queries with evidence that are caught while false alarms stay within a rate.

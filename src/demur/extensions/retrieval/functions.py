@@ -13,11 +13,17 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
+from demur.extensions.retrieval.quantities.detection import (
+    by_convention,
+    checked_rate,
+    detection_measures,
+    single_class,
+    threshold_at_fpr,
+)
+from demur.extensions.retrieval.quantities.ranking import Top, checked_depth
+from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.quantities import Measure
-from demur.quantities.detection import by_convention, checked_rate, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.ranking import Top, checked_depth
 
 
 def _at_k(stem: str) -> Callable[[Collection[Any] | Mapping[Any, int], Sequence[Any], int], float]:

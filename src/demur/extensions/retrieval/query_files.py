@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, located, shown, unknown
+from demur.extensions.retrieval.ranking_columns import RankingsBuilder
+from demur.extensions.retrieval.rankings import Query, Rankings, query_name
 from demur.facts.columns import is_null, plain, written_number, wrong_value
 from demur.facts.frames import library_of
 from demur.facts.ids import ClusterId
-from demur.facts.ranking_columns import RankingsBuilder
-from demur.facts.rankings import Query, Rankings, query_name
 from demur.read.gather import Row
 from demur.read.stream import Progress
 from demur.read.tables import NO_ROWS, FileTable, missing_column, opened_table, role_names

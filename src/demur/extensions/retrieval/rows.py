@@ -1,155 +1,43 @@
-"""Retrieval: the evaluation of any number of systems on the same queries.
-
-Posts are drawn once for all systems: means over queries, detection and the gate's curve are taken from the same draws.
-"""
+"""The numbers of one system: its views, and the rows that are resampled."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, check_kind, literal, located, shown
-from demur.facts.rankings import Rankings, check_same_queries, checked_level
+from demur.errors import UserError
+from demur.extensions.retrieval.quantities.detection import (
+    by_convention,
+    detection_measures,
+    single_class,
+    threshold_at_fpr,
+)
+from demur.extensions.retrieval.quantities.evidence import Selection
+from demur.extensions.retrieval.quantities.ranking import per_query
+from demur.extensions.retrieval.quantities.selection import Policy, shown_hits
+from demur.extensions.retrieval.rankings import Rankings
+from demur.extensions.retrieval.settings import RetrievalSettings
+from demur.extensions.retrieval.views import DecisionView, ForecastsView, Mean, MeansView, mean_over
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
-from demur.inference.rows import Row, baseline_of, contrasts_with
+from demur.inference.rows import Row
 from demur.inference.rules import Counted
-from demur.inference.sums import DecisionView, ForecastsView, Mean, MeansView, mean_over
-from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView, JointView
 from demur.quantities import Measure, default_measures, quantities
-from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
-from demur.quantities.evidence import Selection
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.ranking import checked_depth, per_query, ranking_measures
-from demur.quantities.selection import Bounds, Policy, shown_hits
-from demur.results.curves import points
-from demur.results.parts import CurveRecord
-from demur.results.reference import KnownRanges
-from demur.results.retrieval_record import retrieval_study, retrieval_warnings
-from demur.results.study import metric_of_verdict
-from demur.results.table import Results, provenance
 from demur.sampling.graded import Clusters, Graded
-from demur.sampling.resample import Plan
 from demur.types import Flags, Floats
 
-DEPTHS = (1, 3, 5, 10)
 WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
 CRITERION, FOLD = "criterion", "fold"
+_GATE = ("cmax", "aurc", "augrc", "eaurc", "eaugrc", "risk")
 _NO_QUERY = "no such query"
-_HOW_TO_RANK = "read_queries(path) makes one by system; rankings_of(gold, ranked) makes the Rankings of one"
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalSettings:
-    """What to compute. The gate lets evidence through from the probability `threshold` on.
-
-    Ids count as relevant from the grade `relevance_level` on, for every quantity but the nDCG, whose gains are the
-    grades.
-
-    `metrics` names the ranking quantities to report, as ndcg@10 or as nDCG@10, P@5, AP; without it all are reported at
-    all `depths`. Results are held against the ranges of a `reference`, if one is given.
-
-    Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is no selection,
-    if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
-    """
-
-    depths: Sequence[int] = DEPTHS
-    effective_k: bool = False
-    bounds: Bounds = field(default_factory=Bounds)
-    policies: Sequence[str] = ()
-    threshold: float | None = None
-    baseline: str | None = None
-    relevance_level: int = 1
-    metrics: Sequence[str] = ()
-    reference: KnownRanges | None = None
-
-    def __post_init__(self) -> None:
-        if self.metrics:
-            chosen = ranking_measures(self.metrics)
-            object.__setattr__(self, "metrics", tuple(map(str, chosen)))
-            object.__setattr__(self, "depths", [measure.value for measure in chosen if measure.value is not None])
-        object.__setattr__(self, "depths", tuple(sorted({checked_depth(k) for k in self.depths})))
-        if not self.depths and not self.metrics:
-            raise UserError("no depth is given: expected at least one k, such as 10")
-        checked_level(self.relevance_level)
-        object.__setattr__(self, "policies", tuple(dict.fromkeys(str(Policy.of(name)) for name in self.policies)))
-        if self.threshold is not None and not (isinstance(self.threshold, (int, float)) and 0 <= self.threshold <= 1):
-            raise UserError(f"threshold {literal(self.threshold)}, expected a number from 0 to 1")
-
-    @property
-    def measures(self) -> list[Measure]:
-        """The chosen ranking quantities, or every one at every depth."""
-        if self.metrics:
-            return ranking_measures(self.metrics)
-        return [Measure(entry, k, str(k)) for entry in quantities("ranking") for k in self.depths]
-
-
-def evaluate_retrieval(
-    systems: Mapping[str, Rankings],
-    *,
-    settings: RetrievalSettings | None = None,
-    plan: Plan,
-    created_at: str | None = None,
-    command: str | None = None,
-    also_read: Sequence[str | Path] = (),
-) -> Results:
-    """Evaluate one system, or several on the same queries, each compared with the first or with the `baseline`."""
-    settings = settings or RetrievalSettings()
-    check_kind("evaluate_retrieval", systems, Mapping, _HOW_TO_RANK)
-    for rankings in systems.values():
-        check_kind("evaluate_retrieval", rankings, Rankings, _HOW_TO_RANK)
-    if not systems:
-        raise UserError("no system is given: there is nothing to evaluate")
-    baseline = baseline_of(systems, settings.baseline)
-    for name, rankings in systems.items():
-        if rankings is not systems[baseline]:
-            check_same_queries(systems[baseline], rankings, (baseline, name))
-    for policy in map(Policy.of, settings.policies):
-        if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
-            raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
-    plan = plan.settled(len(systems[baseline]))
-    at_level = {name: rankings.at_level(settings.relevance_level) for name, rankings in systems.items()}
-    by_system = {name: RetrievalRows(name, rankings, settings) for name, rankings in at_level.items()}
-    rows: list[Row] = []
-    for name, system in by_system.items():
-        with located(f"system {shown(name)}"):
-            rows += system.rows()
-    contrasts = [*contrasts_with(rows, baseline, partial(_comparable, by_system))]
-    headline = Key("", metric_of_verdict([*map(str, settings.measures)]), among=WITH_GOLD)
-    of_headline = [contrast for contrast in contrasts if replace(contrast.key, system="", minus=None) == headline]
-    estimates, _ = estimated(rows, contrasts, plan=plan, headline=Headline(headline))
-    folds = [row for system in by_system.values() for row in system.fold_estimates()]
-    numbers = [by_system[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(by_system, baseline, numbers, provenance(plan, created_at, command, also_read))
-    library = next((rankings.library for rankings in at_level.values() if rankings.library), "")
-    curves = {
-        (name, PROBABILITY): CurveRecord.made({"defined": curve.defined, "curve": points(curve)}).of_library(library)
-        for name, curve in ((name, system.gate.curve) for name, system in by_system.items() if system.gate)
-    }
-    warned = retrieval_warnings(by_system, plan, estimates, of_headline)
-    return Results([*numbers, *folds], study, curves, warned, library)
-
-
-def _comparable(by_system: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
-    """Whether a difference of two systems means something.
-
-    Not criterion by criterion: those differences are many and small, and invite picking the one that stands out. Not of
-    one gate with itself, and not of two empty decisions that are taken by different rules.
-    """
-    system, baseline = by_system[row.key.system], by_system[other.key.system]
-    if row.key.group is not None and row.key.group.level is not None:
-        return False
-    if row.key.confidence == PROBABILITY:
-        return not np.array_equal(system.probability, baseline.probability)
-    return other.measure.quantity.of != "decision" or system.decided_by == baseline.decided_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +131,7 @@ class RetrievalRows:
             yield self._row(Key(self.name, str(measure)), view, measure, measure, entries=view.entries)
         if self.gate is not None:
             yield from self._detection_rows()
-            for entry in quantities("curve", "gate"):
+            for entry in (entry for entry in quantities("curve") if entry.name in _GATE):
                 key = Key(self.name, entry.name, PROBABILITY)
                 row = Row.of_curve(key, self.gate, Measure(entry), must_vary="difference")
                 yield row.by_resampling if entry.sums else row

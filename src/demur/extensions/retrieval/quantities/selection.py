@@ -15,7 +15,7 @@ from demur.errors import UserError, literal, registered
 from demur.types import Floats, Integers
 
 if TYPE_CHECKING:
-    from demur.facts.rankings import Rankings
+    from demur.extensions.retrieval.rankings import Rankings
 
 _MOST = 10**8
 

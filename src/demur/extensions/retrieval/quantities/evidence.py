@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from demur.extensions.retrieval.quantities.selection import Policy
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Parameter, quantity
-from demur.quantities.selection import Policy
 from demur.types import Floats, Integers
 
 
