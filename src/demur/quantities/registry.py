@@ -48,13 +48,55 @@ CUT = Parameter("C", _cut, "0.5")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Quantities of one kind of argument: who computes them, and what their docstrings usually say."""
+
+    computed_by: str
+    usual: Mapping[str, str]
+
+
+FAMILIES: dict[str, Family] = {}
+
+
+def family(name: str, computed_by: str, usual: Mapping[str, str]) -> None:
+    """Register a family of quantities, before its first quantity."""
+    FAMILIES[name] = Family(computed_by, usual)
+
+
+_AT_PLATEAUS = {"Ties": "equal confidences are one operating point."}
+_OF_COSTS = "evaluate(…, abstention_costs=…) computes it"
+family(
+    "curve",
+    "measure and estimate compute it by name",
+    _AT_PLATEAUS | {"Undefined": "never; 0 when nothing is answered."},
+)
+family(
+    "units",
+    "evaluate counts it by item and by group",
+    {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+)
+family(
+    "groups",
+    "evaluate(…, group=…) computes it",
+    {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
+)
+family("costs", _OF_COSTS, _AT_PLATEAUS)
+family("held_out", _OF_COSTS, {"Ties": "equal confidences are accepted or declined together."})
+family(
+    "forecasts",
+    "reliability computes it, of probabilities and outcomes",
+    {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """A registered function and its declarations.
 
-    `of` is its family, that of its argument; `key` its name in result files (`under` a heading, if any). `undefined`
-    says when it is nan, and is empty if never. `intervals` are the rules for intervals of the number and of its
-    differences; a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range
-    there is a warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
+    `of` is the family of its argument, `key` its name in result files (`under` a heading, if any). `undefined` says
+    when it is nan, and is empty if never. `intervals` are the rules for intervals of the number and of its differences;
+    a `point_only` quantity is reported without. With fewer than `enough` clusters with a loss in its range there is a
+    warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
     "range" (of a cut area), "coverage" or "risk" (of an operating point); empty if it never does. A `loss_free`
     quantity varies even if no answer is wrong. `influence` is the influence function of a quantity of forecasts; of a
     curve it follows from the function. `sums` are, for a ratio of sums over clusters, the numerator and denominator in
@@ -110,40 +152,6 @@ class Quantity:
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
 _PARSED: dict[tuple[str, tuple[str, ...]], Measure] = {}  # names are parsed once, until more are registered
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Quantities of one argument: who computes them, for those who ask elsewhere, and their usual sections.
-
-    `usual` are the sections of a docstring that its quantities leave out, because they are the same for most of them.
-    """
-
-    computed_by: str
-    usual: Mapping[str, str]
-
-
-_OF_COSTS = "evaluate(…, abstention_costs=…) computes it"
-FAMILIES: dict[str, Family] = {
-    "curve": Family(
-        "measure and estimate compute it by name",
-        {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
-    ),
-    "units": Family(
-        "evaluate counts it by item and by group",
-        {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
-    ),
-    "groups": Family(
-        "evaluate(…, group=…) computes it",
-        {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
-    ),
-    "costs": Family(_OF_COSTS, {"Ties": "equal confidences are one operating point."}),
-    "held_out": Family(_OF_COSTS, {"Ties": "equal confidences are accepted or declined together."}),
-    "forecasts": Family(
-        "reliability computes it, of probabilities and outcomes",
-        {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
-    ),
-}
 
 
 def _completed(definition: str, of: str, undefined: str) -> str:
@@ -216,15 +224,22 @@ def canonical(name: str) -> str:
     return f"{_ALIASES.get(stem, stem)}{at}{text}"
 
 
+def all_quantities() -> Mapping[str, Quantity]:
+    """Every quantity by name, those of extensions too, which are registered when they are first needed."""
+    _load_extensions()
+    return QUANTITIES
+
+
 @cache
-def load_extensions() -> None:
-    """Register the quantities of the installed extensions."""
+def _load_extensions() -> None:
     for module in (module for extension in installed().values() for module in extension.quantities):
         import_module(module)
 
 
 def quantities(of: str, shown: str = "") -> list[Quantity]:
     """The quantities of one family in the order of definition, optionally only those `shown` in one place."""
+    if of not in FAMILIES:
+        all_quantities()
     return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
 
 
@@ -251,13 +266,13 @@ class Measure:
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
         parsed = _PARSED.get((name, families))
         if parsed is None or QUANTITIES.get(parsed.quantity.name) is not parsed.quantity:
+            if canonical(name).partition("@")[0] not in {entry.stem for entry in QUANTITIES.values()}:
+                all_quantities()
             parsed = _PARSED[name, families] = cls._parsed(name, families)
         return parsed
 
     @classmethod
     def _parsed(cls, name: str, families: tuple[str, ...]) -> Measure:
-        if not _registered(canonical(name).partition("@")[0]):
-            load_extensions()
         stem, at, text = canonical(name).partition("@")
         alike = (entry for full, entry in QUANTITIES.items() if full.startswith(stem))
         known = [entry for entry in alike if entry.stem == stem and _among(entry, families)]
@@ -318,10 +333,6 @@ def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[str, .
         if entry.key == name:
             return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {entry.name}")
     return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if _among(entry, families)])
-
-
-def _registered(stem: str) -> bool:
-    return any(entry.stem == stem for entry in QUANTITIES.values())
 
 
 def _among(entry: Quantity, families: tuple[str, ...]) -> bool:

@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 
+from demur.extensions.retrieval.quantities.ranking import COMPUTED_BY
 from demur.extensions.retrieval.quantities.selection import Policy
 from demur.quantities.forecasts import over
-from demur.quantities.registry import Parameter, quantity
+from demur.quantities.registry import Parameter, family, quantity
 from demur.types import Floats, Integers
 
 
@@ -32,6 +33,8 @@ class EvidenceDecision:
 
 
 POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
+family("selection", COMPUTED_BY, {"Ties": "none: what is shown is a set.", "Undefined": "never."})
+family("decision", COMPUTED_BY, {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."})
 _share = partial(quantity, limits=lambda _, __: (0.0, 1.0), better="higher", shown=("definitions",))
 _outcome = partial(_share, of="selection", parameter=POLICY, intervals=("mean", "difference"))
 _decision = partial(_share, of="decision")

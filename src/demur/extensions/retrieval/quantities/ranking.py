@@ -18,7 +18,7 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.quantities.forecasts import over
-from demur.quantities.registry import QUANTITIES, Measure, Parameter, canonical, quantities, quantity
+from demur.quantities.registry import QUANTITIES, Measure, Parameter, canonical, family, quantities, quantity
 from demur.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -93,6 +93,16 @@ DEPTH = Parameter("K", _depth, "10")
 DEPTH_OR_ALL = Parameter("K", _depth, "10", optional=True)
 
 
+COMPUTED_BY = "evaluate_retrieval computes it, of rankings"
+family(
+    "ranking",
+    COMPUTED_BY,
+    {
+        "Ties": "none: a list has an order.",
+        "Abstentions": "an empty list finds nothing: 0.",
+        "Undefined": "never; 0 where there is no gold.",
+    },
+)
 _ranking = partial(
     quantity,
     of="ranking",
