@@ -13,8 +13,6 @@ from pathlib import Path
 
 from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.variants import VARIANTS, Variant
-from demur.extensions.retrieval.quantities.selection import POLICIES, Bounds
-from demur.extensions.retrieval.reference_ranges import REFERENCES
 from demur.facts.instruments import INSTRUMENTS
 from demur.facts.signals import SIGNALS
 from demur.quantities import Quantity, quantities
@@ -217,6 +215,9 @@ The decision to return nothing, judged over all queries.
 
 
 def _policy_tables() -> list[str]:
+    from demur.extensions.retrieval.quantities.selection import POLICIES, Bounds  # noqa: PLC0415  (may not be there)
+    from demur.extensions.retrieval.reference_ranges import REFERENCES  # noqa: PLC0415
+
     policies = [
         f"| `{kind.name}{f':{kind.parameter}' if kind.parameter else ''}` | {kind.meaning} |"
         for kind in POLICIES.values()

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from demur.extensions.retrieval.evaluating import RetrievalSettings, evaluate_retrieval
+from demur import RetrievalSettings, evaluate_retrieval
 from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.results.table import Results
 from demur.sampling.resample import Plan

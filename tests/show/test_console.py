@@ -7,22 +7,19 @@ import pytest
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.extensions.retrieval.console import retrieval_text
 from demur.inference.key import Key, Minus
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 from demur.show.console import calibration_text, evaluation_text
 from demur.show.text import interval_text
-from kinds import calibration, renamed_kind, retrieval
+from kinds import calibration, renamed_kind
 from runs import experiment, participant, run, written
 
 OBEYED = "\x1b[31m\x9b2J\u202e\u2028\nFORGED"
 TEXTS = {
     "one": lambda spell: evaluation_text(renamed(golden("one"), spell)),
     "paired": lambda spell: evaluation_text(renamed(golden("paired"), spell)),
-    "retrieval": lambda spell: retrieval_text(renamed_kind(retrieval().to_json(), spell)),
-    "retrieval in full": lambda spell: retrieval_text(renamed_kind(retrieval().to_json(), spell), verbose=True),
     "calibration": lambda spell: calibration_text(renamed_kind(calibration().to_json(), spell)),
 }
 

@@ -295,8 +295,8 @@ class Measure:
     def title(self) -> str:
         """The title in tables.
 
-        >>> Measure.of("risk@0.3").title, Measure.of("augrc").title
-        ('risk@0.3', 'AUGRC')
+        >>> Measure.of("augrc").title, Measure.of("cost@0.1").title
+        ('AUGRC', 'cost@0.1')
         """
         title, parameter = self.quantity.title, self.quantity.parameter
         if not self.text or parameter is None:

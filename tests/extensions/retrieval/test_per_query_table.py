@@ -41,8 +41,8 @@ def test_the_means_of_the_columns_are_the_numbers_of_the_file(folder, ending):
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"wrote r.json\nwrote {path.name}\n")
     results, rows = load(folder / "r.json"), rows_of(path)
-    assert len(rows) == 2 * results.retrieval.queries
-    assert {row["fold"] for row in rows} == {*results.retrieval.folds}
+    assert len(rows) == 2 * results.study.queries
+    assert {row["fold"] for row in rows} == {*results.study.folds}
     for row in results.where(minus=None, group=None, confidence=""):
         quantity, own = row.key.quantity, [each for each in rows if each["system"] == row.key.system]
         if quantity not in rows[0]:

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from demur import load, risk_coverage
+from demur import RetrievalSettings, load, risk_coverage
 from demur.errors import UserError
-from demur.extensions.retrieval.evaluating import RetrievalSettings
 from demur.extensions.retrieval.reference_ranges import REFERENCES, reference_of
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
@@ -66,9 +65,9 @@ class TestGate:
         assert bounds["augrc"] == pytest.approx(rare - rare**2 / 2)  # largest loss 1, everything answered, 12 posts
 
     def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
-        one_class = evaluated(made(gold=[["s1"]] * 36), reference=PHQ8).retrieval
+        one_class = evaluated(made(gold=[["s1"]] * 36), reference=PHQ8).study
         assert {figure.metric for figure in one_class.reference_ranges} == {"ndcg@10", "recall@10", "mrr@10"}
-        effective = evaluated(effective_k=True, reference=PHQ8).retrieval
+        effective = evaluated(effective_k=True, reference=PHQ8).study
         assert {figure.metric for figure in effective.reference_ranges} == {"auroc", "tpr@fpr=0.05"}
 
     def test_folds_of_one_class_are_told(self):
@@ -99,14 +98,14 @@ class TestFile:
         assert load(path).text == results.text == path.read_text(encoding="utf-8")
 
     def test_ranges_are_shown_only_when_they_are_asked_for_and_with_their_source(self, results):
-        assert not evaluated().retrieval.reference_ranges
-        assert evaluated().retrieval.reference is None
-        assert results.retrieval.reference.source == "document 002, evidence retrieval"
+        assert not evaluated().study.reference_ranges
+        assert evaluated().study.reference is None
+        assert results.study.reference.source == "document 002, evidence retrieval"
         assert "Source: document 002, evidence retrieval." in Page(report_html(results)).text
         assert "Source:" not in Page(report_html(evaluated())).text
 
     def test_where_results_fall_is_marked(self, results):
-        placed = {(figure.system, figure.metric): figure for figure in results.retrieval.reference_ranges}
+        placed = {(figure.system, figure.metric): figure for figure in results.study.reference_ranges}
         assert {metric for _, metric in placed} == set(PHQ8.ranges)
         figure = placed["a", "ndcg@10"]
         assert figure.value == results[Key("a", "ndcg@10", among="with_gold")].value
@@ -173,7 +172,7 @@ def test_ranges_of_a_file_are_used_and_recorded(tmp_path):
     ranges = {"mrr@3": {"baseline": [0, 0.1], "good": [0.2, 0.3]}}
     (path := tmp_path / "own.json").write_text(json.dumps({"source": "our pilot", "ranges": ranges}), encoding="utf-8")
     results = evaluated(reference=reference_of(path), metrics=["RR@3"])
-    (figure,) = results.retrieval.reference_ranges
+    (figure,) = results.study.reference_ranges
     assert (figure.metric, figure.baseline, figure.good, figure.place) == ("mrr@3", (0, 0.1), (0.2, 0.3), "above good")
     content = json.loads(results.text)["reference"]
     assert content == {"name": "own", "source": "our pilot", "ranges": ranges}

@@ -37,7 +37,7 @@ def test_the_report_says_what_the_artifact_holds(folder):
     found = load(folder / "r.json")
     assert done.stdout == f"{retrieval_text(found, verbose=True)}\nwrote r.json\n"
     assert found.systems == ("retriever", "reranked")
-    assert found.retrieval.settings.k == (1, 10)
+    assert found.study.settings.k == (1, 10)
     for said in (
         "6 queries of 3 posts and 2 criteria: 4 (66.7%) have evidence to find",
         "Reference ranges: phq8-evidence, from document 002, evidence retrieval",
@@ -80,7 +80,7 @@ def test_graded_judgments_are_told_with_their_level(folder):
     assert "Graded judgments: 1 (1 ids), 2 (1 ids), 3 (1 ids); grades are the gains of the nDCG, and" in done.stdout
     assert "counts ids of grade 2 or more as relevant\n" in done.stdout
     found = load(folder / "r.json")
-    assert found.retrieval.settings.relevance_level == 2
+    assert found.study.settings.relevance_level == 2
     assert found[Key("t", "mrr@1", among="with_gold")].value == 1 / 2  # of two tied documents the greater id is first
     refused = demur(folder, *arguments, "--relevance-level", "4")
     assert refused.stderr == "demur: relevance level 4, and the highest judgment is 3: give 3 at most\n"
@@ -111,7 +111,7 @@ def test_trec_files(folder):
     assert done.returncode == 0, done.stderr
     found = load(folder / "r.json")
     assert found.systems == ("bm25", "other")
-    assert found.retrieval.systems[0].abstained == 1
+    assert found.study.systems[0].abstained == 1
     assert [source.path for source in found.study.inputs] == ["qrels", "run"]
 
 

@@ -68,7 +68,7 @@ class TestNumbers:
         assert results["empty_recall"].value == 1
         assert results["false_evidence_rate"].value == 0
         assert results["empty_f1"].value == 1 / 2
-        (system,) = results.retrieval.systems
+        (system,) = results.study.systems
         assert dict(system.empty_decision) == {"true_positives": 1, "false_positives": 2, "false_negatives": 0}
         assert results["evidence_recall"].value == (1 + 0 + 1 + 0) / 4
         assert results["average_k"].value == 1 / 4
@@ -88,7 +88,7 @@ class TestNumbers:
 
     def test_a_number_without_queries_is_undefined_with_a_reason(self):
         results = evaluated(SMALL | {"gold": [["a"], [], [], []]})
-        assert results.retrieval.criteria[1].with_gold == 0
+        assert results.study.criteria[1].with_gold == 0
         missing = results[with_gold("recall@1", B)]
         assert math.isnan(missing.value)
         assert missing.undefined == "no such query"
@@ -279,7 +279,7 @@ class TestFolds:
         results = evaluated(columns)
         values = [ndcg_at_k(g, r, 10) for g, r in zip(columns["gold"], columns["ranked"])]
         by_fold = []
-        for fold in results.retrieval.folds:
+        for fold in results.study.folds:
             inside = [v for v, f, g in zip(values, columns["fold"], columns["gold"]) if f == fold and g]
             by_fold.append(results[with_gold("ndcg@10", Group("fold", fold))].value)
             assert by_fold[-1] == pytest.approx(np.mean(inside), abs=1e-15)
@@ -308,7 +308,7 @@ class TestChosenMetrics:
         rows = results.where(among="with_gold", group=None)
         assert [row.key.quantity for row in rows] == chosen
         assert all(row.recommended is not None for row in rows)
-        study = results.retrieval.settings
+        study = results.study.settings
         assert ([*study.metrics], study.k, study.verdict_metric) == (chosen, (1, 5, 10, 100), "ndcg@10")
         assert results.get(Key("one", "auroc", "prob")) is not None
 
@@ -317,7 +317,7 @@ class TestChosenMetrics:
         [(["P@5", "AP"], "precision@5"), (["AP", "ndcg@3", "ndcg"], "ndcg"), (["RR"], "mrr")],
     )
     def test_the_verdict_rests_on_the_ndcg_or_on_the_first(self, metrics, verdict):
-        assert evaluated(made(), metrics=metrics).retrieval.settings.verdict_metric == verdict
+        assert evaluated(made(), metrics=metrics).study.settings.verdict_metric == verdict
 
     def test_a_metric_without_a_depth_looks_at_the_whole_list(self):
         results = evaluated(made(), metrics=["AP", "RR", "nDCG", "AP@8", "RR@8", "nDCG@8"])

@@ -10,8 +10,8 @@ import pytest
 
 import pipeline
 from demur.extensions.audit.figures import Printed, flattened
+from demur.extensions.audit.rankings import queries_to_audit
 from demur.extensions.audit.reported.queries import audited_retrieval
-from demur.extensions.audit.reported.reading import queries_to_audit
 from demur.files.strict_json import loads
 from pipeline import by, mean_of, ranking, section, with_gold
 from reported_queries import QUERIES, audited, differing, only, parsed

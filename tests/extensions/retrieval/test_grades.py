@@ -69,11 +69,11 @@ def test_one_query_takes_grades_too():
 
 def test_a_query_has_gold_if_an_id_reaches_the_level():
     results = evaluated(GRADED, relevance_level=3)
-    assert (results.retrieval.with_gold, results.retrieval.queries) == (1, 3)
-    assert [(each.grade, each.ids) for each in results.retrieval.judgments] == [(1, 1), (2, 1), (3, 1)]
-    assert results.retrieval.settings.relevance_level == 3
-    assert "relevant from a grade of 3 on" in results.retrieval.convention["relevance"]
-    binary = evaluated().retrieval
+    assert (results.study.with_gold, results.study.queries) == (1, 3)
+    assert [(each.grade, each.ids) for each in results.study.judgments] == [(1, 1), (2, 1), (3, 1)]
+    assert results.study.settings.relevance_level == 3
+    assert "relevant from a grade of 3 on" in results.study.convention["relevance"]
+    binary = evaluated().study
     assert (binary.settings.relevance_level, binary.judgments) == (1, None)
     assert binary.convention["relevance"].startswith("binary")
 

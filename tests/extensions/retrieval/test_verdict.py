@@ -1,11 +1,11 @@
 """What is said of retrieval in words: the same on the console and on the page, and only what is shown."""
 
 import pytest
-from demur.show.statements.retrieval import retrieval_verdict
 
+from demur import RetrievalSettings, evaluate_retrieval
 from demur.extensions.retrieval.console import retrieval_text
-from demur.extensions.retrieval.evaluating import RetrievalSettings, evaluate_retrieval
 from demur.extensions.retrieval.ranking_columns import rankings_of
+from demur.extensions.retrieval.statements.verdict import retrieval_verdict
 from demur.inference.key import Key
 from demur.sampling.resample import Plan
 from demur.show.html import report_html

@@ -45,7 +45,7 @@ class TestNumbers:
     @pytest.mark.parametrize("among", ["with_gold", "all"])
     def test_every_ranking_number_of_every_system_is_in_a_table(self, found, among):
         results = retrieval()
-        placed = {(one.system, one.metric): f" {one.place}" for one in results.retrieval.reference_ranges}
+        placed = {(one.system, one.metric): f" {one.place}" for one in results.study.reference_ranges}
         for row in ranking_rows(results, among):
             cells = [Measure.of(row.key.quantity).title]
             for system in results.systems:
@@ -98,12 +98,12 @@ class TestNumbers:
         assert "  nDCG@10 " in retrieval_text(results)
 
     def test_who_was_counted(self, found):
-        study = retrieval().retrieval
+        study = retrieval().study
         assert f"{study.posts} posts {len(study.criteria)} criteria" in found.text
         assert f"{study.with_gold} with gold {study.queries - study.with_gold} without" in found.text
 
     def test_the_decision_to_show_nothing_is_counted_on_page_and_console(self, found):
-        for system in retrieval().retrieval.systems:
+        for system in retrieval().study.systems:
             made = system.empty_decision
             counts = f"(TP {made.true_positives}, FP {made.false_positives}, FN {made.false_negatives})"
             assert f"the selection {counts}" in found.text
@@ -130,7 +130,7 @@ class TestNumbers:
 
     def test_of_many_breaches_fifty_are_listed_and_the_others_counted(self, found):
         results = retrieval()
-        first, second = results.retrieval.systems
+        first, second = results.study.systems
         breach = second.breaches[0]
         assert 0 < len(second.breaches) < 50
         assert f"{breach.post} {breach.criterion}: {breach.selected} of {breach.candidates}, " in found.text
@@ -140,7 +140,7 @@ class TestNumbers:
         assert f"and {10 * len(second.breaches) - 50} more" in text
 
     def test_criteria_with_few_queries_are_greyed(self, found):
-        few = sum(criterion.with_gold < 10 for criterion in retrieval().retrieval.criteria)
+        few = sum(criterion.with_gold < 10 for criterion in retrieval().study.criteria)
         styles = [value for value in found.values("class") if value == "number few"]
         assert few > 0
         assert len(styles) >= few * 4 * 2
