@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from demur.evaluation.reading import ReadingOptions
     from demur.evaluation.request import Request
     from demur.facts.items import Items
+    from demur.features.groups.options import Groups
     from demur.read.guess import Given
-    from demur.results.groups import Groups
     from demur.results.settings import Settings
     from demur.sampling.resample import Plan
 

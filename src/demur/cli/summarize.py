@@ -15,7 +15,7 @@ from demur.cli.sections import SectionsCommand, Typed, only, with_sections
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from demur.facts.groups import GroupText
+    from demur.facts.groupings import GroupText
 
 
 @app.command(rich_help_panel=DATA, cls=SectionsCommand)

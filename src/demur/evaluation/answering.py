@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UserError
 from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
-from demur.evaluation.labels import Labels
 from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
+from demur.features.groups.labels import Labels
+from demur.features.groups.options import Groups
 from demur.options import as_option
 from demur.read import read_inputs
 from demur.read.guess import Given
-from demur.results.groups import Groups
 from demur.results.selective import evaluate as evaluated
 
 if TYPE_CHECKING:

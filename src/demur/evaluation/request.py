@@ -10,9 +10,9 @@ from typing import Any
 from demur.errors import UserError, literal, repeated
 from demur.evaluation.raters import Raters
 from demur.evaluation.reading import ReadingOptions
+from demur.features.groups.options import Groups
 from demur.results.costs import Costs
 from demur.results.emulated import Conventions
-from demur.results.groups import Groups
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 

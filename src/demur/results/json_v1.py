@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from demur.features.groups.nested_file import encoded_groups, in_groups
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
@@ -12,7 +13,6 @@ from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
 from demur.results.json_v1_beside import costs_of, external_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
-from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import NestedFile, Population, metrics_model
 from demur.results.study import PARTICIPANT, SelectiveStudy, SelectiveSystem, reported
 from demur.results.table import Results, turned

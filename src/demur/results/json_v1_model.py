@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
+from demur.features.groups.nested_file import GroupedNumbers
+from demur.features.groups.study import GroupsRecord
 from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share, Time, Tool, WordedWarning, part_named
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.emulated import EmulatedNumber
-from demur.results.groups import GroupsRecord
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_beside import BesidePoint, Costs
 from demur.results.json_v1_cells import Ends
-from demur.results.json_v1_groups import GroupedNumbers
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from demur.features.groups.nested_file import group_rows
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.uncertainty import POINT_ONLY
@@ -27,7 +28,6 @@ from demur.results.json_v1 import (
     sides_of,
 )
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of
-from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT, SelectiveStudy

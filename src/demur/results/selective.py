@@ -17,9 +17,10 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
+from demur.features.groups.evaluating import about_groups, group_record, grouped, overall_rows, strata_of
+from demur.features.groups.rows import GroupRows
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
-from demur.inference.groups import GroupRows
 from demur.inference.key import Key
 from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrasts_with
 from demur.inference.uncertainty import Headline, estimated
@@ -32,7 +33,6 @@ from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.emulated import emulated_rows, sorts_ties
-from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.settings import Settings

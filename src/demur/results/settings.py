@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError, literal, repeated, shown
+from demur.features.groups.options import Groups
 from demur.files.strict_model import checked_time
 from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
@@ -17,7 +18,6 @@ from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
 from demur.results.costs import Costs
 from demur.results.emulated import Conventions
-from demur.results.groups import Groups, recorded_groups
 from demur.results.study import reported
 from demur.sampling.coverage import Coverage
 
@@ -144,7 +144,7 @@ def recorded_settings(results: Results) -> Settings:
         exclude=study.excluded or (),
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
-        groups=recorded_groups(study.groups),
+        groups=Groups.recorded(study.groups),
         costs=Costs(*(study.abstention_costs or ()), cross_fit=study.cross_fit or FOLDS),
         conventions=Conventions(*(study.conventions or ())),
     )

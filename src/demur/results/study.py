@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from demur.facts.losses import COLUMN, GIVEN
+from demur.features.groups.study import GroupsRecord
 from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, Time, Tool
 from demur.inference.key import Key
 from demur.quantities import Measure, Quantity, quantities
@@ -12,7 +13,6 @@ from demur.quantities.conventions.signature import MANY, NONE, OF_SCORES, Signat
 from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
-from demur.results.groups import GroupsRecord
 from demur.results.parts import Many, Name
 from demur.results.reference import KnownRanges
 

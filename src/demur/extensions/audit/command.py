@@ -154,7 +154,7 @@ class Audit:
 
     def _runs(self, study: SelectiveStudy, data: list[Path]) -> list[Items]:
         """Read the systems of a study with the options it records."""
-        from demur.evaluation.labels import Labels
+        from demur.features.groups.labels import Labels
         from demur.read import read_inputs
         from demur.results.record import input_of
         from demur.results.table import system_names

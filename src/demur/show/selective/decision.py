@@ -1,11 +1,12 @@
 """The section for decisions: one sentence and one picture of an operating point, and five questions answered."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
+from demur.features.groups.statements import ByGroup, group_tables
 from demur.inference.key import Key
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
@@ -16,7 +17,6 @@ from demur.show.rules import ShownRule
 from demur.show.sections import FEW, Content, section
 from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
-from demur.show.statements.groups import group_tables
 from demur.show.statements.methods import resampling
 from demur.show.statements.operating_points import (
     LEVEL,
@@ -138,21 +138,6 @@ def _compared_with(results: Results) -> Statement:
     if len(results.systems) > 1:
         return verdict(results).headline
     return next(point_statements(results, results.selective.confidences[0]), ComparedWithNobody())
-
-
-@dataclass(frozen=True, slots=True)
-class ByGroup(Statement):
-    """What is said of one grouping, of one system; the system has no name where there is one alone."""
-
-    grouping: str
-    system: str
-    said: tuple[Statement, ...]
-
-    @property
-    def words(self) -> str:
-        """The grouping, and the statements on it."""
-        head = f"by {isolated(self.grouping)}{self.system and f', {self.system}'}"
-        return f"{head}: {'; '.join(statement.words for statement in self.said)}"
 
 
 def _worst_group(results: Results) -> Iterator[Statement]:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from demur.drawing.labels import isolated, shortened
-from demur.facts.groups import REST
+from demur.features.groups.rows import REST, SERVED, WITHIN
+from demur.features.groups.study import GroupCurve, GroupingRecord, GroupsRecord
 from demur.inference.estimates import Estimate
-from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.thresholds import threshold_text
-from demur.results.groups import GroupCurve, GroupingRecord, GroupsRecord
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
 from demur.show.statements.statement import Statement, counted
@@ -103,6 +102,21 @@ class RiskSpread(Statement):
     def words(self) -> str:
         """The difference."""
         return f"highest minus lowest: {row_text(self.difference, ', ')}"
+
+
+@dataclass(frozen=True, slots=True)
+class ByGroup(Statement):
+    """What is said of one grouping, of one system; the system has no name where there is one alone."""
+
+    grouping: str
+    system: str
+    said: tuple[Statement, ...]
+
+    @property
+    def words(self) -> str:
+        """The grouping, and the statements on it."""
+        head = f"by {isolated(self.grouping)}{self.system and f', {self.system}'}"
+        return f"{head}: {'; '.join(statement.words for statement in self.said)}"
 
 
 @dataclass(frozen=True)

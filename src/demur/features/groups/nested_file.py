@@ -4,15 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
-from demur.facts.groups import REST
+from demur.features.groups.rows import COUNTS, OF_ACCEPTED, REST, SERVED, WITHIN
+from demur.features.groups.study import GroupingRecord
 from demur.files.strict_model import Count, Declared, Part, Share
 from demur.inference.estimates import Estimate
-from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
-from demur.quantities import Measure, quantities
+from demur.quantities import Measure
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import THRESHOLD, threshold_text
-from demur.results.groups import GroupingRecord
 from demur.results.json_table import RENAMED
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, Ends, estimate_of, written
 from demur.results.parts import Many, Number, Pair
@@ -20,7 +19,6 @@ from demur.results.table import Results
 from demur.types import Json
 
 INSIDE = {name.replace(f"@{COMMON}", "_at_c"): name for name in WITHIN}
-COUNTS = {entry.stem: entry.parameter is not None for entry in quantities("units", "groups")}
 _PLAIN = ("std_error", "drop_rate", "upper_bound", "p_value", "above", "below", "no_interval", "not_requested")
 MEMBERS = INTERVALS | AT_ONCE | {RENAMED.get(name, name): name for name in _PLAIN}
 _HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member left out where it is empty
@@ -185,7 +183,7 @@ def _key(key: Key, stem: str, threshold: float, group: Group | None = None, minu
 
 
 def _count_key(key: Key, name: str, threshold: float, group: Group) -> Key:
-    return _key(key, name, threshold, group) if COUNTS[name] else Key(key.system, name, key.confidence, group=group)
+    return _key(key, name, threshold, group) if name in OF_ACCEPTED else replace(key, quantity=name, group=group)
 
 
 def _numbers(rows: Mapping[str, Estimate]) -> Json:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from demur.features.groups.options import Groups
 from demur.inference.key import Group
 from demur.read import TableOptions, read_table
-from demur.results.groups import Groups
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan

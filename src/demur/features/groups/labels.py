@@ -1,59 +1,65 @@
-"""Labels of groups: columns of a long table, members of a file of units, or a table of labels beside run files."""
+"""The labels of groups: columns of the data, and a table of labels by cluster or by unit."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from demur.errors import UserError, literal, repeated, shown, unknown
-from demur.facts.codes import Codes
-from demur.facts.columns import MISSING
-from demur.facts.groups import GroupColumn, Grouping, GroupText
+from demur.errors import UserError, literal, repeated, shown
+from demur.facts.groupings import GroupColumn, GroupText
 from demur.facts.ids import ClusterId
 from demur.facts.items import Items
 from demur.read.cells import Cells, read_cells
+from demur.read.label_columns import label_cells, named_column
 from demur.read.tables import missing_column, opened_table
-from demur.read.units_file import GROUPS
 
+if TYPE_CHECKING:
+    from demur.features.groups.study import GroupsRecord
+    from demur.read import TableOptions
+
+T = TypeVar("T", bound="TableOptions")
 _IDS = ("cluster", "item")
 
 
-def label_columns(header: Sequence[str], columns: Mapping[str, GroupText]) -> list[str]:
-    """The columns that hold labels."""
-    return [GroupColumn.of(text, header).name for text in columns.values()]
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The names of all groups, and the columns of the data and of a table of labels, by the groups' names."""
 
+    names: Sequence[str] = ()
+    of_data: Mapping[str, GroupText] = field(default_factory=dict)
+    of_file: Mapping[str, GroupText] = field(default_factory=dict)
+    file: GroupFile | None = None
 
-def _cells(table: Cells, column: GroupColumn) -> Codes:
-    """A column of labels as they are written, so that 01 is not 1; as numbers if it is to be cut."""
-    codes = table.codes(column.name)
-    return codes.mapped(table.value) if column.cuts else codes
+    @classmethod
+    def of(cls, requested: Mapping[str, GroupText | None], table: Any = None) -> Labels:
+        """The column of each group, None if the group has no column; all columns of `table` if none is requested."""
+        file = None if table is None else GroupFile.of(table)
+        columns = file.columns if file else []
+        texts = {name: column or (name if name in columns else None) for name, column in requested.items()}
+        of_file = {name: text for name, text in texts.items() if text and GroupColumn.of(text, columns).name in columns}
+        of_data = {name: text for name, text in texts.items() if text and name not in of_file}
+        if not of_file:
+            of_file = {name: name for name in columns if name not in texts}
+        return cls([*dict.fromkeys([*texts, *of_file])], of_data, of_file, file)
 
+    @classmethod
+    def recorded(cls, record: GroupsRecord | None) -> Labels:
+        """The columns that a file of results records."""
+        known = [(grouping.name, grouping.column, grouping.file) for grouping in record.groupings] if record else []
+        of_data: dict[str, GroupText] = {name: column for name, column, file in known if column and not file}
+        of_file: dict[str, GroupText] = {name: column for name, column, file in known if column and file}
+        path = next((Path(file) for _, _, file in known if file), None)
+        return cls([name for name, _, _ in known], of_data, of_file, GroupFile.of(path) if path else None)
 
-def table_groups(table: Cells, columns: Mapping[str, GroupText]) -> dict[str, Grouping]:
-    """The groups of a table: the requested columns, and in a file of units also those that it names."""
-    if GROUPS in table.values:
-        labels = table.codes(GROUPS).mapped(lambda text: {} if text is MISSING else json.loads(text))
-        names = dict.fromkeys(name for unit in labels.values for name in unit)
-        known = {name: labels.mapped(lambda unit, name=name: unit.get(name)) for name in names}  # type: ignore[misc]
-        requested = {name: GroupColumn.of(text, [*known]) for name, text in columns.items()}
-        columns_of = {name: GroupColumn(name) for name in known} | requested
-        return {name: _named(column, known).grouping(known[column.name]) for name, column in columns_of.items()}
-    groupings = {}
-    for name, text in columns.items():
-        column = GroupColumn.of(text, [*table.values])
-        if column.name not in table.values:
-            listed = ", ".join(map(shown, table.values))
-            raise UserError(f"no column {shown(column.name)} for the group {shown(name)}; columns: {listed}")
-        groupings[name] = column.grouping(_cells(table, column))
-    return groupings
+    def options(self, table: T) -> T:
+        """The options of a table, with its columns of labels added."""
+        return replace(table, group=self.of_data) if self.of_data else table
 
-
-def _named(column: GroupColumn, known: Collection[str]) -> GroupColumn:
-    if column.name not in known:
-        raise unknown("group of this file", column.name, known)
-    return column
+    def joined(self, runs: Sequence[Items]) -> list[Items]:
+        """The facts of runs, with the labels of the table added."""
+        return [*runs] if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
 
 
 def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, GroupText] | None = None) -> Items:
@@ -118,7 +124,7 @@ class GroupFile:
             column = replace(GroupColumn.of(text, self.columns), file=self.path)
             if name in groups:
                 raise self._error(f"the data have a group {shown(name)} as well: give this one another name")
-            cells = _cells(self.table, _named(column, self.columns))
+            cells = label_cells(self.table, named_column(column, self.columns))
             try:
                 groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])
             except UserError as error:

@@ -1,0 +1,1 @@
+"""Features: what adds to an evaluation, one folder each; the core finds them through `demur.feature`."""
