@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.groupings import GroupColumn, GroupText
 from demur.facts.ids import ClusterId
 from demur.facts.items import Items
+from demur.features.groups.options import Groups
 from demur.read.cells import Cells, read_cells
 from demur.read.label_columns import label_cells, named_column
 from demur.read.tables import missing_column, opened_table
+from demur.results.features import FeatureOptions
 
 if TYPE_CHECKING:
-    from demur.features.groups.study import GroupsRecord
     from demur.read import TableOptions
 
 T = TypeVar("T", bound="TableOptions")
@@ -24,42 +25,39 @@ _IDS = ("cluster", "item")
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """The names of all groups, and the columns of the data and of a table of labels, by the groups' names."""
+class Labels(FeatureOptions):
+    """Where the labels of groups are: columns of the data, and of a table of labels, by the names of the groups."""
 
-    names: Sequence[str] = ()
-    of_data: Mapping[str, GroupText] = field(default_factory=dict)
-    of_file: Mapping[str, GroupText] = field(default_factory=dict)
-    file: GroupFile | None = None
+    feature: ClassVar[str] = "groups"
+
+    groups: Groups
+    of_data: Mapping[str, GroupText]
+    of_file: Mapping[str, GroupText]
+    file: GroupFile | None
 
     @classmethod
-    def of(cls, requested: Mapping[str, GroupText | None], table: Any = None) -> Labels:
-        """The column of each group, None if the group has no column; all columns of `table` if none is requested."""
-        file = None if table is None else GroupFile.of(table)
+    def of(cls, groups: Groups) -> Labels:
+        """The column of each group, if it has one; all columns of the table of labels if none of them is asked for."""
+        file = None if groups.table is None else GroupFile.of(groups.table)
         columns = file.columns if file else []
-        texts = {name: column or (name if name in columns else None) for name, column in requested.items()}
+        texts = {name: column or (name if name in columns else None) for name, column in groups.labels.items()}
         of_file = {name: text for name, text in texts.items() if text and GroupColumn.of(text, columns).name in columns}
         of_data = {name: text for name, text in texts.items() if text and name not in of_file}
         if not of_file:
             of_file = {name: name for name in columns if name not in texts}
-        return cls([*dict.fromkeys([*texts, *of_file])], of_data, of_file, file)
+        return cls(groups.named([*texts, *of_file]), of_data, of_file, file)
 
-    @classmethod
-    def recorded(cls, record: GroupsRecord | None) -> Labels:
-        """The columns that a file of results records."""
-        known = [(grouping.name, grouping.column, grouping.file) for grouping in record.groupings] if record else []
-        of_data: dict[str, GroupText] = {name: column for name, column, file in known if column and not file}
-        of_file: dict[str, GroupText] = {name: column for name, column, file in known if column and file}
-        path = next((Path(file) for _, _, file in known if file), None)
-        return cls([name for name, _, _ in known], of_data, of_file, GroupFile.of(path) if path else None)
-
-    def options(self, table: T) -> T:
+    def reading(self, options: T) -> T:
         """The options of a table, with its columns of labels added."""
-        return replace(table, group=self.of_data) if self.of_data else table
+        return replace(options, group=self.of_data) if self.of_data else options
 
-    def joined(self, runs: Sequence[Items]) -> list[Items]:
+    def joined(self, runs: list[Items]) -> list[Items]:
         """The facts of runs, with the labels of the table added."""
-        return [*runs] if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
+        return runs if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
+
+    def read(self, runs: Sequence[Items], columns: Mapping[str, str]) -> Groups:  # noqa: ARG002
+        """The groups, with the names of all of them."""
+        return self.groups
 
 
 def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, GroupText] | None = None) -> Items:

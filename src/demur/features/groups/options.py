@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from demur.errors import UserError, literal
 from demur.facts.groupings import GroupColumn, GroupText
+from demur.feature import features
 from demur.features.groups.named_groupings import MOST_LEVELS
 from demur.options import as_blank, as_option, declared, number_of, option, section
-from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
+from demur.results.features import FeatureOptions
 from demur.sampling.coverage import Coverage
 
 if TYPE_CHECKING:
+    from demur.features.groups.labels import Labels
     from demur.features.groups.study import GroupsRecord
 
 FEWEST_CLUSTERS = 10
@@ -24,7 +26,7 @@ FEWEST_CLUSTERS = 10
 
 @section("groups")
 @dataclass(frozen=True, slots=True, init=False)
-class Groups:
+class Groups(FeatureOptions):
     """Groups of units to report, by name, and how they are compared.
 
     A name stands for a column of labels, for a column of numbers with its cut points, or for groups that the data have
@@ -36,6 +38,8 @@ class Groups:
     >>> Groups("item", sex="Gender", age=("Age", [18, 40])).names
     ('item', 'sex', 'age')
     """
+
+    feature: ClassVar[str] = "groups"
 
     labels: Mapping[str, GroupText | None] = option(
         (),
@@ -93,8 +97,10 @@ class Groups:
         self._check()
 
     def _check(self) -> None:
-        if reserved := [name for name in self.names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
-            raise UserError(f"a group cannot be called {reserved[0]}, which is for raters: give it another name")
+        for feature in features().values():
+            if reserved := [name for name in self.names if name in feature.groupings]:
+                taken = f"which is for {feature.name}"
+                raise UserError(f"a group cannot be called {reserved[0]}, {taken}: give it another name")
         if self.threshold is not None and self.at_coverage is not None:
             raise UserError("a threshold and a coverage to find it by are both given: leave out one")
         number_of("threshold", self.threshold)
@@ -137,6 +143,17 @@ class Groups:
             max_groups=record.max_groups,
             stratify=record.stratified_by,
         )
+
+    @property
+    def files(self) -> list[str | Path]:
+        """The table of labels, if it is a file."""
+        return [self.table] if isinstance(self.table, (str, Path)) else []
+
+    def opened(self) -> Labels:
+        """The groups with the columns of their labels."""
+        from demur.features.groups.labels import Labels  # noqa: PLC0415  (it imports this module)
+
+        return Labels.of(self)
 
     def named(self, names: Iterable[str]) -> Groups:
         """The same, with the names of all groups, those of the columns of the table among them."""

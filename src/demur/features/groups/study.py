@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from demur.errors import IncompleteError, shown
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.key import Group
 from demur.results.parts import Many, Vertices
+from demur.results.table import Results
 
 
 class SharedThreshold(Part):
@@ -71,3 +72,10 @@ class GroupsRecord(Part):
             if (curve.system, curve.confidence, *curve.group) == (system, confidence, *group):
                 return curve
         raise IncompleteError(f"groups: no curve of {shown(system)}, by {shown(confidence)}, of {shown(group.level)}")
+
+
+def groups_of(results: Results) -> GroupsRecord | None:
+    """What results record of groups; None if none were asked for."""
+    study: Any = results.selective
+    record: GroupsRecord | None = study.groups
+    return record

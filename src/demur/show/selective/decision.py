@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
-from demur.features.groups.statements import ByGroup, group_tables
 from demur.inference.key import Key
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
@@ -18,10 +16,10 @@ from demur.show.sections import FEW, Content, section
 from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
 from demur.show.statements.methods import resampling
+from demur.show.statements.of_features import not_asked, said_by_features
 from demur.show.statements.operating_points import (
     LEVEL,
     ComparedWithNobody,
-    NoGroups,
     WorstItems,
     answering_less,
     intervals_of_risk,
@@ -131,23 +129,14 @@ def five_answers(results: Results) -> Iterator[tuple[str, list[Statement]]]:
     resampled = results.study.bootstrap is not None
     yield "How sure?", [intervals_of_risk(results, confidence) if resampled else resampling(results)]
     yield "Compared with whom?", [_compared_with(results)]
-    yield "For whom is it worse?", [*_worst_group(results)]
+    of_items = [*not_asked("for_whom"), _worst_items(results)]
+    yield "For whom is it worse?", said_by_features(results, "for_whom") or of_items
 
 
 def _compared_with(results: Results) -> Statement:
     if len(results.systems) > 1:
         return verdict(results).headline
     return next(point_statements(results, results.selective.confidences[0]), ComparedWithNobody())
-
-
-def _worst_group(results: Results) -> Iterator[Statement]:
-    """The groups with the highest risk; without groups, the items with the highest risk."""
-    tables, several = group_tables(results, results.selective.confidences[0]), len(results.systems) > 1
-    for group in tables[:_IN_FULL]:
-        yield ByGroup(group.name, group.system.name if several else "", tuple(islice(group.statements, _IN_FULL)))
-    if not tables:
-        yield NoGroups()
-        yield _worst_items(results)
 
 
 def _worst_items(results: Results) -> WorstItems:
