@@ -16,6 +16,7 @@ import typer.main
 
 from demur.cli.options import ListingCommand
 from demur.errors import UserError, literal, located, nearest, unknown
+from demur.feature import features
 from demur.options import Option, as_option, declared, flag_of, named_values, sections
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from demur.sampling.resample import Plan
 
 FILE = "demur.toml"
+FEATURES = "features"  # the sections of all features
 _PANELS = {
     "columns": "Data",
     "reading": "Data",
@@ -37,7 +39,6 @@ _PANELS = {
     "plan": "How it is resampled",
     "groups": "Groups",
     "raters": "Raters and published points",
-    "costs": "Costs",
     "conventions": "Conventions of other tools",
 }
 _PATHS = ("instrument", "calibration", "table", "points", "forced")
@@ -78,7 +79,8 @@ class SectionsCommand(ListingCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Format the help, in which each option has one name: its aliases are for older documents."""
         spelled = {param: param.opts for param in self.get_params(ctx)}
-        aliases = {alias for name in _PANELS for option in section_options(name).values() for alias in option.aliases}
+        known = {*sections(), "columns"}
+        aliases = {alias for name in known for option in section_options(name).values() for alias in option.aliases}
         try:
             for param, names in spelled.items():
                 param.opts = [name for name in names if name not in aliases]
@@ -113,7 +115,7 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
     own = [known for known in signature(command, eval_str=True).parameters.values() if known.annotation is not Typed]
     fields = {
         (section, name): option
-        for section, names in wanted.items()
+        for section, names in _present(wanted).items()
         for name, option in section_options(section).items()
         if names is None or name in names
     }
@@ -137,6 +139,21 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
     called.__signature__ = Signature([*keywords, *added, everything])  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = command.__doc__, command.__name__
     return called
+
+
+def _present(wanted: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None]:
+    """The sections that are there, with those of all features in place of `FEATURES`; a feature may not be."""
+    present: dict[str, Sequence[str] | None] = {}
+    for name, names in wanted.items():
+        if name == FEATURES:
+            present |= dict.fromkeys(name for name, feature in features().items() if feature.options)
+        elif name in sections() or name == "columns":
+            present[name] = names
+    return present
+
+
+def _panel(section: str) -> str:
+    return _PANELS[section] if section in _PANELS else features()[section].panel
 
 
 def _print_all(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -164,7 +181,7 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
         "metavar": option.metavar,
         "help": f"{option.help[:-1]}; repeatable." if option.repeated else option.help,
         "hidden": not (option.everyday or feature),
-        "rich_help_panel": _PANELS[section],
+        "rich_help_panel": _panel(section),
         "show_default": False,
     }
     read_as: Any = bool if option.kind is bool else kind | None
@@ -233,9 +250,9 @@ class Typed:
 
     def request(self, **more: Any) -> Request:
         """All sections, as a request of `demur.evaluate`."""
-        from demur.evaluation.request import FEATURES, Request
+        from demur.evaluation.request import Request, option_classes
 
-        features = [self._section(name) for name in FEATURES if self._given(name)]
+        features = [self._section(name) for name in option_classes() if self._given(name)]
         settings, plan = self._section("settings"), self._section("plan")
         return Request(self.columns, self.reading, settings, plan, features, **more)
 

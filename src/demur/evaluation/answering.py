@@ -29,6 +29,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     entries, groups = entries_of(data), request.feature(Groups)
     labels = Labels.of(groups.labels, groups.table)
     settings, reading = request.with_features(labels.names), request.reading
+    asked = [options.opened() for options in request.asked]
     folders = folders_among(entries)
     if request.plan.workers not in (1, "1") and not folders:
         raise UserError(f"workers read the parts of a folder: give a folder, or leave out {as_option('workers')}")
@@ -37,6 +38,8 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     understood = settled(shown, _given(request), settings.confidence)
     with understood.explaining():
         table = labels.options(reading)
+        for options in asked:
+            table = options.reading(table)
         if folders:
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
@@ -51,6 +54,8 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
             counts=True,
         )
         runs = labels.joined(runs)
+        for options in asked:
+            runs = options.joined(runs)
     understood = understood.of(runs)
     tell(understood.notes)
     return evaluated(
@@ -59,6 +64,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         plan=request.plan,
         command=request.command,
         also_read=request.files,
+        features=[options.read(runs, understood.columns[0]) for options in asked],
         beside=request.feature(Raters).read(runs, understood.columns[0]),
     )
 
