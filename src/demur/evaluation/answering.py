@@ -11,8 +11,6 @@ from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
 from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
-from demur.features.groups.labels import Labels
-from demur.features.groups.options import Groups
 from demur.options import as_option
 from demur.read import read_inputs
 from demur.read.guess import Given
@@ -26,9 +24,8 @@ Tell = Callable[[Sequence[str]], None]
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
-    entries, groups = entries_of(data), request.feature(Groups)
-    labels = Labels.of(groups.labels, groups.table)
-    settings, reading = request.with_features(labels.names), request.reading
+    entries, settings, reading = entries_of(data), request.with_features(), request.reading
+    asked = [options.opened() for options in request.asked]
     folders = folders_among(entries)
     if request.plan.workers not in (1, "1") and not folders:
         raise UserError(f"workers read the parts of a folder: give a folder, or leave out {as_option('workers')}")
@@ -36,7 +33,9 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     shown = [first_parts.get(n, entry) for n, entry in enumerate(entries)]
     understood = settled(shown, _given(request), settings.confidence)
     with understood.explaining():
-        table = labels.options(reading)
+        table = reading
+        for options in asked:
+            table = options.reading(table)
         if folders:
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
@@ -50,7 +49,8 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
             options=table,
             counts=True,
         )
-        runs = labels.joined(runs)
+        for options in asked:
+            runs = options.joined(runs)
     understood = understood.of(runs)
     tell(understood.notes)
     return evaluated(
@@ -59,6 +59,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         plan=request.plan,
         command=request.command,
         also_read=request.files,
+        features=[options.read(runs, understood.columns[0]) for options in asked],
         beside=request.feature(Raters).read(runs, understood.columns[0]),
     )
 

@@ -1,1 +1,1 @@
-"""Features: what adds to an evaluation, one folder each; the core finds them through `demur.feature`."""
+"""Features: one folder each, of what adds to an evaluation. `demur.feature` finds them."""

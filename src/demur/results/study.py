@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from demur.facts.losses import COLUMN, GIVEN
-from demur.features.groups.study import GroupsRecord
 from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, Time, Tool
 from demur.inference.key import Key
 from demur.quantities import Measure, Quantity, quantities
@@ -106,15 +105,12 @@ class SelectiveStudy(Study):
     skipped: Many[parts.Skipped]
     coverages: Many[str]
     area_coverage: str | None
-    groups: Annotated[GroupsRecord | None, SPARSE] = None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     excluded: Annotated[Many[str] | None, SPARSE] = None
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
-    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
-    cross_fit: Annotated[int | None, SPARSE] = None
     conventions: Annotated[Many[str] | None, SPARSE] = None
     external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
     margin: Annotated[float | None, SPARSE] = None

@@ -193,7 +193,9 @@ def test_systems_that_are_compared_must_agree_on_the_groups() -> None:
     one = items_of(T1, {"site": "site"})
     other = items_of(T1 | {"site": [*"xxxxyyyx"]}, {"site": "site"})
     with pytest.raises(UserError, match="cluster D, 2: site is y in a and x in b"):
-        evaluate({"a": one, "b": other}, settings=Settings(confidence="conf"), features=[Groups("site")], plan=Plan(0, None))
+        evaluate(
+            {"a": one, "b": other}, settings=Settings(confidence="conf"), features=[Groups("site")], plan=Plan(0, None)
+        )
 
 
 def test_a_threshold_that_cannot_be_is_told() -> None:

@@ -61,6 +61,7 @@ def audited_runs(
         items,
         settings=settings,
         plan=_plan(claimed, progress),
+        features=claimed.features,
         beside=_recorded_beside(claimed, beside or Beside()),
     )
     hashes = [

@@ -15,6 +15,7 @@ from demur.facts.items import Items
 from demur.features.groups.named_groupings import check_same_groups, grouping_of
 from demur.features.groups.options import Groups
 from demur.features.groups.rows import SERVED, GroupRows, Level
+from demur.features.groups.study import MULTIPLE
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Group, Key
 from demur.inference.rows import Contrast, Row
@@ -116,7 +117,7 @@ class GroupAdditions(Additions):
 
     def finished(self, estimates: list[Estimate], contrasts: Sequence[Contrast]) -> list[Estimate]:  # noqa: ARG002
         """The estimates without those of groups, which come last."""
-        own = {row.key for row in (*self._own_rows, *self.contrasts)}
+        own = {row.key for row in self._own_rows} | {contrast.key for contrast in self.contrasts}
         return [row for row in estimates if row.key not in own]
 
     def last(self, estimates: Mapping[Key, Estimate]) -> Iterator[Estimate]:
@@ -128,7 +129,7 @@ class GroupAdditions(Additions):
         if self.groups:
             levels = sum(len(group.levels) for group in self.groups)
             compared = sum(len(group.judged(group.at_threshold(stem))) for group in self.groups for stem in SERVED)
-            yield ResultWarning("multiple_groups", parameters={"groups": levels, "comparisons": compared})
+            yield ResultWarning(MULTIPLE, parameters={"groups": levels, "comparisons": compared})
         for group in self.groups:
             name = group.at_threshold("risk")
             keys = {group.of_level(level.name, name) for level in group.judged(name)}

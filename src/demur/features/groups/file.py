@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from demur.features.groups.options import Groups
 from demur.features.groups.rows import COUNTS, OF_ACCEPTED, REST, SERVED, WITHIN
@@ -114,9 +114,11 @@ class GroupedNumbers(Part):
 class GroupMembers(FileMembers):
     """The record of groups in a study, and the groupings of a run."""
 
-    study = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="failed")}
-    nested = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="probabilities")}
-    run = {"groups": Placed(Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], before="external", order=10)}
+    study: ClassVar = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="failed")}
+    nested: ClassVar = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="probabilities")}
+    run: ClassVar = {
+        "groups": Placed(Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], before="external", order=10)
+    }
 
     def recorded(self, study: Any) -> Groups | None:
         """The groups that were asked for."""

@@ -40,6 +40,8 @@ class Groups(FeatureOptions):
     """
 
     feature: ClassVar[str] = "groups"
+    own_names: ClassVar[str] = "the name of a column, or a list of it and its cut points, ['Age', [18, 40]]"
+    own_kinds: ClassVar[tuple[type, ...]] = (list,)
 
     labels: Mapping[str, GroupText | None] = option(
         (),

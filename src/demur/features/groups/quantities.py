@@ -4,9 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from demur.quantities.registry import quantity
+from demur.quantities.registry import family, quantity
 from demur.quantities.thresholds import THRESHOLD
 
+family(
+    "groups",
+    "evaluate(…, group=…) computes it",
+    {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
+)
 _at_threshold = partial(quantity, parameter=THRESHOLD, reported=False, shown=())
 _count = partial(_at_threshold, of="units", better="neither", point_only=True)
 

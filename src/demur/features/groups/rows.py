@@ -22,13 +22,13 @@ from demur.inference.intervals import NO_VARIATION, Interval
 from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
-from demur.inference.views import CurveView, Cut, SharedView
+from demur.inference.views import CurveView, SharedView
 from demur.quantities import Measure
 from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import threshold_text
 from demur.sampling.coverage import Coverage
-from demur.sampling.sample import Sample
+from demur.sampling.sample import Cut, Sample
 from demur.types import Flags, Json
 
 FEWEST_ACCEPTED = 5

@@ -223,7 +223,7 @@ def group_tables(results: Results, confidence: str) -> list[GroupTable]:
 
 
 def statements_on(results: Results, topic: str) -> Iterator[Statement]:
-    """What is said of groups where the core asks: within which clusters were drawn, and for whom the risk is highest."""
+    """What is said of groups on a topic of the core: the strata of the draws, or for whom the risk is highest."""
     record = groups_of(results)
     if record is not None and record.stratified_by is not None and topic == "resampling":
         yield WithinStrata(record.stratified_by)

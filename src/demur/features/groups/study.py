@@ -1,4 +1,4 @@
-"""Groups in the record of a study: what was asked, the threshold they share, their labels and their curves."""
+"""Groups in the record of a study: what was asked, their threshold, labels and curves, and the warning of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from demur.errors import IncompleteError, shown
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.key import Group
+from demur.inference.warnings import KINDS, Kind
 from demur.results.parts import Many, Vertices
 from demur.results.table import Results
+
+MULTIPLE = "multiple_groups"
+KINDS[MULTIPLE] = Kind(
+    "groups",
+    "{groups} groups and {comparisons} differences are looked at, and one in twenty stands out by luck alone: "
+    "judge by the intervals that hold for all groups at once",
+    sample=True,
+)
 
 
 class SharedThreshold(Part):
