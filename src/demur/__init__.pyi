@@ -38,6 +38,10 @@ from demur.facts.instruments import Instrument as Instrument
 from demur.facts.instruments import instrument as instrument
 from demur.facts.items import Items as Items
 from demur.facts.points import typed_point as typed_point
+from demur.features.costs.envelope import cost_optimal as cost_optimal
+from demur.features.costs.options import Costs as Costs
+from demur.features.groups.labels import with_groups as with_groups
+from demur.features.groups.options import Groups as Groups
 from demur.inference.estimates import Estimate as Estimate
 from demur.inference.estimates import Estimates as Estimates
 from demur.inference.intervals import Interval as Interval
@@ -56,7 +60,6 @@ from demur.quantities import aurc_optimal_zero_one as aurc_optimal_zero_one
 from demur.quantities import quantity as quantity
 from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
 from demur.quantities.calibration import compute_ece as compute_ece
-from demur.quantities.costs import cost_optimal as cost_optimal
 from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
 from demur.read import TableOptions as TableOptions
@@ -66,12 +69,9 @@ from demur.read import read_rater as read_rater
 from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
-from demur.read import with_groups as with_groups
-from demur.results.costs import Costs as Costs
 from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
-from demur.results.groups import Groups as Groups
 from demur.results.load import load as load
 from demur.results.settings import Settings as Settings
 from demur.results.table import Results as Results

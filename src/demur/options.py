@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any, Protocol, TypeVar
 
 from demur.errors import UserError, literal
+from demur.feature import hooks
 
 Section = TypeVar("Section", bound=type)
 
@@ -96,9 +97,10 @@ def declared(options: type) -> dict[str, Option]:
 
 
 def sections() -> Mapping[str, type]:
-    """The sections of an evaluation by name."""
-    import_module("demur.evaluation.request")  # it imports all of them, and is imported late: only a few need them
-    return SECTIONS
+    """The sections of an evaluation by name, those of features last and in their order."""
+    import_module("demur.evaluation.request")  # it imports those of the core; imported late, as few need them
+    of_features = hooks("options")
+    return {name: known for name, known in SECTIONS.items() if name not in of_features} | of_features
 
 
 def option_of(name: str) -> Option | None:
@@ -177,7 +179,7 @@ class Call:
         argument = f"{answer.name}={answer.value!r}"
         if not keyword or answer.name in KEYWORDS:
             return argument
-        return f"{keyword}={SECTIONS[keyword].__name__}({argument})"
+        return f"{keyword}={sections()[keyword].__name__}({argument})"
 
 
 _door: ContextVar[Door] = ContextVar("door", default=Call())  # noqa: B039  (it is immutable)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from demur.evaluation.data import entries_of
 from demur.evaluation.guessing import settled
-from demur.evaluation.labels import Labels
 from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
 from demur.read import read_inputs
 from demur.read.files import Counts, named_input
 from demur.read.guess import Given
 from demur.read.kinds import kind_of, reader_of
-from demur.results.groups import Groups
 from demur.results.selective import evaluate as evaluated
 
 if TYPE_CHECKING:
@@ -26,22 +24,25 @@ Tell = Callable[[Sequence[str]], None]
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
-    entries, groups = entries_of(data), request.feature(Groups)
-    labels = Labels.of(groups.labels, groups.table)
-    settings, reading = request.with_features(labels.names), request.reading
+    entries, settings, reading = entries_of(data), request.with_features(), request.reading
+    asked = [options.opened() for options in request.asked]
     understood = settled([*map(_example, entries)], _given(request), settings.confidence)
     plan, lower_is_surer = request.plan, settings.lower_is_surer
     with understood.explaining():
+        table = reading
+        for options in asked:
+            table = options.reading(table)
         runs = read_inputs(
             entries,
             modes=reading.mode,
             experiments=reading.experiment,
             instrument=reading.instrument,
             columns=understood.columns,
-            options=labels.options(reading),
+            options=table,
             counts=Counts(understood.confidence, understood.loss, lower_is_surer, plan.workers, plan.progress),
         )
-        runs = labels.joined(runs)
+        for options in asked:
+            runs = options.joined(runs)
     understood = understood.of(runs)
     tell(understood.notes)
     return evaluated(
@@ -50,6 +51,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         plan=plan,
         command=request.command,
         also_read=request.files,
+        features=[options.read(runs, understood.columns[0]) for options in asked],
         beside=request.feature(Raters).read(runs, understood.columns[0]),
     )
 

@@ -224,7 +224,7 @@ class SharedView(JointView):
     @property
     def join(self) -> Callable[[Sequence[Any]], Cut]:
         """What cuts the sample of the system at the smallest Cmax of those that answer."""
-        return partial(_cut, index=self.index, sharing=self.sharing)
+        return partial(cut_at_common, index=self.index, sharing=self.sharing)
 
     def counted(self, measure: Measure) -> Counted:
         """The number of clusters with a loss up to the common coverage, and the number's possible range."""
@@ -232,27 +232,8 @@ class SharedView(JointView):
         return counted if self.reached else replace(counted, number=0)
 
 
-@dataclass(frozen=True, eq=False)
-class GroupView(SharedView):
-    """One of several groups of units, cut at the smallest Cmax of the groups that answer anything.
-
-    Groups have different numbers of units, so the common coverage is a share; in a replicate it is taken over the
-    groups that the replicate holds.
-    """
-
-    @cached_property
-    def reached(self) -> Coverage | None:
-        """The common coverage; None where no group answers anything."""
-        reached = [member.curve.coverage_reached for member in self.members if member.curve.defined]
-        return Coverage.of(min(reached)) if reached else None
-
-    @property
-    def join(self) -> Callable[[Sequence[Any]], Cut]:
-        """What cuts the sample of the group at the smallest Cmax of all groups that it has answers of."""
-        return partial(_cut, index=self.index, sharing=range(len(self.members)), answering=True)
-
-
-def _cut(samples: Sequence[Sample], *, index: int, sharing: Sequence[int], answering: bool = False) -> Cut:
+def cut_at_common(samples: Sequence[Sample], *, index: int, sharing: Sequence[int], answering: bool = False) -> Cut:
+    """The sample at an index, cut at the smallest coverage that those at other indices reach."""
     return Cut.at_common_coverage(samples[index], [samples[other] for other in sharing], answering=answering)
 
 

@@ -113,12 +113,6 @@ KINDS = {
         "beforehand are judged together",
         sample=True,
     ),
-    "multiple_groups": Kind(
-        "groups",
-        "{groups} groups and {comparisons} differences are looked at, and one in twenty stands out by luck alone: "
-        "judge by the intervals that hold for all groups at once",
-        sample=True,
-    ),
 }
 
 

@@ -4,7 +4,7 @@ The order of these imports is the order quantities are listed in.
 """
 
 # isort: off
-from demur.quantities import areas, excess, operating, thresholds, matched, priced  # noqa: F401
+from demur.quantities import areas, excess, operating, thresholds, matched  # noqa: F401
 from demur.quantities import calibration  # noqa: F401
 
 # isort: on
@@ -28,6 +28,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name == "QUANTITIES":  # with those of extensions, which are registered when they are first needed
+    if name == "QUANTITIES":  # with those of features and extensions, which are registered when they are first needed
         return all_quantities()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

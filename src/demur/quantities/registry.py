@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from demur.errors import UserError, literal, shown, unknown
 from demur.extension import installed
+from demur.feature import hooks
 from demur.quantities.curve import Curve
 from demur.sampling.coverage import Coverage
 
@@ -49,39 +50,39 @@ CUT = Parameter("C", _cut, "0.5")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Quantities of one kind of argument: who computes them, and what their docstrings usually say."""
+    """Quantities of one kind of argument: who computes them, and what their docstrings usually say.
+
+    Those `of_curves` are functions of a sample of a curve, and are asked for by name like those of the family "curve".
+    Of a family that is not `comparable`, each quantity says what must be equal before a difference favours a system.
+    """
 
     computed_by: str
     usual: Mapping[str, str]
+    of_curves: bool = False
+    comparable: bool = True
 
 
 FAMILIES: dict[str, Family] = {}
 
 
-def family(name: str, computed_by: str, usual: Mapping[str, str]) -> None:
+def family(name: str, computed_by: str, usual: Mapping[str, str], **declared: bool) -> None:
     """Register a family of quantities, before its first quantity."""
-    FAMILIES[name] = Family(computed_by, usual)
+    FAMILIES[name] = Family(computed_by, usual, **declared)
 
 
 _AT_PLATEAUS = {"Ties": "equal confidences are one operating point."}
-_OF_COSTS = "evaluate(…, abstention_costs=…) computes it"
 family(
     "curve",
     "measure and estimate compute it by name",
     _AT_PLATEAUS | {"Undefined": "never; 0 when nothing is answered."},
+    of_curves=True,
+    comparable=False,
 )
 family(
     "units",
     "evaluate counts it by item and by group",
     {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
 )
-family(
-    "groups",
-    "evaluate(…, group=…) computes it",
-    {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
-)
-family("costs", _OF_COSTS, _AT_PLATEAUS)
-family("held_out", _OF_COSTS, {"Ties": "equal confidences are accepted or declined together."})
 family(
     "forecasts",
     "reliability computes it, of probabilities and outcomes",
@@ -150,7 +151,7 @@ class Quantity:
     @property
     def judged(self) -> bool:
         """Whether a difference of two systems can favour one of them."""
-        return self.better != "neither" and (bool(self.comparable) or self.of not in ("curve", "costs", "held_out"))
+        return self.better != "neither" and (bool(self.comparable) or FAMILIES[self.of].comparable)
 
 
 QUANTITIES: dict[str, Quantity] = {}
@@ -210,7 +211,7 @@ def quantity(
 
         @wraps(function)
         def compute(sample: Any, *values: Any) -> Any:
-            if of in ("curve", "costs") and isinstance(sample, Curve):
+            if FAMILIES[of].of_curves and isinstance(sample, Curve):
                 number: Any = function(sample.sample, *values)
                 return float(number.value[0])
             value = function(sample, *values)
@@ -237,7 +238,8 @@ def canonical(name: str) -> str:
 
 
 def all_quantities() -> Mapping[str, Quantity]:
-    """Every quantity by name, those of extensions too, which are registered when they are first needed."""
+    """Every quantity by name, those of features and extensions too, which are registered when they are first needed."""
+    hooks("quantities")
     _load_extensions()
     return QUANTITIES
 
@@ -348,7 +350,7 @@ def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[str, .
 
 
 def _among(entry: Quantity, families: tuple[str, ...]) -> bool:
-    return not families or entry.of in families
+    return not families or entry.of in families or ("curve" in families and FAMILIES[entry.of].of_curves)
 
 
 def default_measures(of: str = "curve") -> Iterator[Measure]:

@@ -3,20 +3,23 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Literal
 
 from demur.errors import UserError, literal, located, shown, unknown
 from demur.extension import named_object, tasks
-from demur.files.strict_model import SPARSE, Count, Declared, Part, Share
+from demur.feature import features
+from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, part_named
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
+from demur.results.feature_files import curve_model, file_members, members_in, names_in, study_model, with_members
+from demur.results.features import features_in
 from demur.results.leaderboard import leaderboard_of
-from demur.results.parts import CurveRecord, Many, Pair
+from demur.results.parts import Many, Pair
 from demur.results.study import SelectiveStudy, Study
 from demur.results.table import Results
 from demur.types import Json
@@ -103,13 +106,6 @@ RENAMED = {
 _DEFAULTS = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
 
 
-class NamedCurve(CurveRecord):
-    """The curve of one system under one confidence."""
-
-    system: str
-    confidence: str
-
-
 class PatternedWarning(Part):
     """A warning: its code, which numbers it is about, what its sentence is made of, and the sentence."""
 
@@ -124,7 +120,7 @@ class TableParts(Part):
 
     schema_version: Literal["2"] = "2"
     estimates: EstimateColumns
-    curves: Many[NamedCurve]
+    curves: Many[Any]
     warnings: Many[PatternedWarning]
 
 
@@ -147,30 +143,37 @@ class LeaderboardRecord(Part):
     standings: Many[StandingRecord]
 
 
-class SelectiveFile(TableParts, SelectiveStudy):
-    """The results of any number of systems that may abstain."""
-
-    leaderboard: Annotated[LeaderboardRecord | None, SPARSE] = None
-
-
 _SELECTIVE = "selective"
+_NAMED: Any = {"system": (str, ...), "confidence": (str, ...)}
 
 
-def _task(name: str) -> tuple[type[Study], Any]:
-    """The models of the study and of the file of a task, the core's or an extension's."""
-    if name == _SELECTIVE:
-        return SelectiveStudy, SelectiveFile
-    task = tasks().get(name)
-    if task is None:
-        raise UserError(f"results of {shown(name)} need the extension {shown(name)}, which is not installed")
-    return named_object(task.study), named_object(task.file)
+@cache
+def _models(task: str, names: tuple[str, ...]) -> tuple[type[Study], Any]:
+    """The models of the study and of the file of a task, the core's or an extension's, with members of features."""
+    about = "The curve of one system under one confidence."
+    curve: Any = part_named("NamedCurve", curve_model(names), _NAMED, about)
+    curves: Any = {"curves": (Many[curve], ...)}
+    if task != _SELECTIVE:
+        of_task = tasks().get(task)
+        if of_task is None:
+            raise UserError(f"results of {shown(task)} need the extension {shown(task)}, which is not installed")
+        file = named_object(of_task.file)
+        return named_object(of_task.study), part_named(file.__name__, file, curves)
+    study, parts = study_model(names), part_named("TableParts", TableParts, curves)
+
+    class SelectiveFile(parts, study):  # type: ignore[misc, valid-type]
+        """The results of any number of systems that may abstain."""
+
+        leaderboard: Annotated[LeaderboardRecord | None, SPARSE] = None
+
+    return study, with_members(SelectiveFile, "table", names)
 
 
 def schema() -> Json:
     """The JSON Schema of the file, of any task."""
     from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
 
-    files = [_task(name)[1] for name in (_SELECTIVE, *tasks())]
+    files = [_models(name, tuple(features()))[1] for name in (_SELECTIVE, *tasks())]
     union: Any = reduce(or_, files)
     return schema_of(Annotated[union, Declared(discriminator="task")] if len(files) > 1 else union)
 
@@ -181,6 +184,7 @@ def encoded(results: Results) -> Json:
     content = {
         **dict(study),
         **({"leaderboard": board.to_json()} if board else {}),
+        **{name: value for added in members_in(results) for name, value in added.encoded_table(results).items()},
         "estimates": columns_of(results),
         "curves": [
             {"system": system, "confidence": confidence, **dict(record)}
@@ -196,7 +200,7 @@ def encoded(results: Results) -> Json:
             for warning in results.warnings
         ],
     }
-    _, file = _task(study.task)
+    _, file = _models(study.task, tuple(feature.name for feature in features_in(study)))
     dumped: Json = file.made(content).model_dump()
     dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
     first = ("schema_version", "task", "created_at", "tool")
@@ -218,13 +222,14 @@ def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
-    task = content.get("task")
+    task, names = content.get("task"), names_in(content)
     if not isinstance(task, str):
         raise UserError(f"task {literal(task)}, expected the name of one, such as {_SELECTIVE}")
-    base, model = _task(task)
+    base, model = _models(task, names)
     file = reader(model).validate_python(content, extra="ignore")
+    members, selective = file_members(names), isinstance(file, SelectiveStudy)
     study = base(**{name: getattr(file, name) for name in base.model_fields})
-    curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}
+    curves = {(curve.system, curve.confidence): curve_model(names).within(curve) for curve in file.curves}
     with located("warnings"):
         warnings = [_read_warning(warning, study.noun) for warning in file.warnings]
     with located("estimates"):
@@ -233,11 +238,14 @@ def decoded(content: Json) -> Results:
             raise UserError("two rows have the same key")
     results = Results(rows, study, curves, warnings)
     others = [point.name for point in getattr(study, "external_points", None) or ()]
+    others += [name for added in members for name in added.systems(study)]
     subtracted = [row.key.minus.value for row in rows if row.key.minus and row.key.minus.column == "system"]
     for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
         if name is not None and name not in (*results.systems, *others):
             raise unknown("system of this file", name, results.systems)
-    if isinstance(file, SelectiveFile) and file.leaderboard is not None:
+    for added in members if selective else ():
+        added.check_table(results, file)
+    if selective and file.leaderboard is not None:
         board = leaderboard_of(results)
         if board is None or LeaderboardRecord.made(board.to_json()) != file.leaderboard:
             raise UserError("the leaderboard does not follow from the estimates")

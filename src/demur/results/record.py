@@ -22,6 +22,7 @@ from demur.quantities.losses import are_amounts, loss_of
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON, QUANTITIES
+from demur.results.feature_files import study_model
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
@@ -57,11 +58,14 @@ class Evaluation:
     others: Others
 
 
-def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:
-    """Everything a file records besides numbers, curves and warnings; `provenance` holds time, tool and plan."""
+def selective_study(evaluation: Evaluation, provenance: Json, features: Sequence[str]) -> SelectiveStudy:
+    """Everything a file records besides numbers, curves and warnings.
+
+    `provenance` holds time, tool and plan, and what the features, of these names, record.
+    """
     alignment, first = evaluation.alignment, next(iter(evaluation.alignment.systems.values()))
     given = [*evaluation.given.values()]
-    study = SelectiveStudy.made(
+    study = study_model(tuple(features)).made(
         {
             **provenance,
             **_requested(evaluation.settings, len(alignment.systems)),
@@ -77,7 +81,6 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "loss": loss_record(first, evaluation.settings.loss),
             "confidences": [*evaluation.views],
             "skipped": evaluation.skipped,
-            "groups": groups,
             "failed": _failed(evaluation),
             "failed_units": next((items.failed_units.rule for items in given if items.failed_units), None),
             "probabilities": [*dict.fromkeys(name for items in given for name in items.probabilities)] or None,
@@ -100,8 +103,6 @@ def _requested(settings: Settings, systems: int) -> Json:
         "requested": {"level": request.level, "interval": request.method} if request else None,
         "coverages": [target.text for target in settings.targets],
         "area_coverage": None if cut == COMMON else cut,
-        "abstention_costs": settings.costs.prices or None,
-        "cross_fit": settings.costs.cross_fit if settings.costs.prices else None,
         "excluded": tuple(settings.exclude) or None,
         "conventions": settings.conventions.names or None,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
@@ -18,7 +18,6 @@ from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.inference.bands import RiskColumns, bands_of
 from demur.inference.estimates import Estimate, Estimates
-from demur.inference.groups import GroupRows
 from demur.inference.key import Key
 from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrasts_with
 from demur.inference.uncertainty import Headline, estimated
@@ -28,10 +27,9 @@ from demur.options import as_option
 from demur.quantities import Measure
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
-from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.emulated import emulated_rows, sorts_ties
-from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
+from demur.results.features import Additions, FeatureOptions, additions, asked_names
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.settings import Settings
@@ -53,13 +51,14 @@ def evaluate(
     plan: Plan,
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
+    features: Sequence[FeatureOptions] = (),
     beside: Beside | None = None,
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
-    Files that were `also_read`, such as a calibration, are recorded and never overwritten. `beside` holds raters of the
-    same units and published points to compare with.
+    Files that were `also_read`, such as a calibration, are recorded and never overwritten. `features` are what is asked
+    of them. `beside` holds raters of the same units and published points to compare with.
     """
     if settings.request and not plan.resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
@@ -83,13 +82,13 @@ def evaluate(
         }
         for name in served
     }
-    _check_counts(alignment.systems, beside, settings.conventions.names)
+    _check_counts(alignment.systems, beside, settings.conventions.names, features)
     plan = plan.settled(len(alignment.systems[baseline]))
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     origin = provenance(plan, settings.created_at, command, also_read)
     origin["execution"] |= _by_summaries(systems)
-    return _results(evaluation, plan, origin)
+    return _results(evaluation, plan, origin, features)
 
 
 def _fitted(calibration: AnyCalibration | str | Path | None) -> AnyCalibration | None:
@@ -108,7 +107,9 @@ def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
     return replace(graded, made_of=replace(confidence, values=graded.confidence))
 
 
-def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:
+def _check_counts(
+    systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str], features: Sequence[FeatureOptions]
+) -> None:
     """Refuse options that need single units if a system is a summary."""
     sorting = [*filter(sorts_ties, conventions)]
     requested = {
@@ -117,7 +118,8 @@ def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventio
         "forced runs": beside and beside.forced,
     }
     if any(items.count is not None for items in systems.values()):
-        for name in (name for name, value in requested.items() if value):
+        needed = [name for options in features for name in options.needs_units]
+        for name in (*(name for name, value in requested.items() if value), *needed):
             raise UserError(f"{name} need single units, and a summary holds counts: give the data themselves")
 
 
@@ -145,74 +147,84 @@ def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """The numbers of systems to estimate: rows and contrasts, ranked pairs, and groups."""
+    """The numbers of systems to estimate, rows, contrasts and ranked pairs, and what features add to them."""
 
     rows: Sequence[Row]
     contrasts: Sequence[Contrast]
     headline: Headline
-    groups: Sequence[GroupRows]
+    added: Sequence[Additions]
 
     @classmethod
-    def of(cls, evaluation: Evaluation, plan: Plan) -> _Request:
+    def of(cls, evaluation: Evaluation, added: Sequence[Additions]) -> _Request:
         settings, views, systems = evaluation.settings, evaluation.views, len(evaluation.given)
         measures = settings.measures(systems)
         rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
-        rows += cost_rows(views, settings.costs, plan)
+        rows += [row for each in added for row in each.rows]
         contrasts = [*contrasts_with(rows, evaluation.baseline)]
         number = Key("", f"{AREA}@{settings.cut(systems)}", next(iter(views)))
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
-        return cls(rows, contrasts, headline, grouped(evaluation))
+        return cls(rows, contrasts, headline, added)
 
     def estimated(
         self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]
     ) -> tuple[list[Estimate], list[Estimate], Sequence[Any]]:
-        """One pass over the draws: the estimates of systems and others, those of groups, and answers to `asks`."""
-        views, groups, others = evaluation.views, self.groups, evaluation.others
-        of_groups = [row for group in groups for row in (*group.rows, *group.rests)]
-        vs_rest = [contrast for group in groups for contrast in group.contrasts]
+        """One pass over the draws: the estimates, those that come last in the table, and answers to `asks`."""
+        others = evaluation.others
         estimates, answers = estimated(
-            [*self.rows, *overall_rows(groups, views), *others.rows, *of_groups],
-            [*self.contrasts, *others.contrasts, *vs_rest],
+            [*self.rows, *self.of_added("further_rows"), *others.rows],
+            [*self.contrasts, *others.contrasts, *self.of_added("contrasts")],
             plan=plan,
             request=evaluation.settings.request,
             asks=asks,
             headline=self.headline,
         )
-        grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in vs_rest}
-        systems = with_thresholds([row for row in estimates if row.key not in grouped_keys], views)
-        by_key = {row.key: row for row in estimates}
-        finished = others.finished(with_bands([*systems], self.contrasts))
-        return finished, [row for group in groups for row in group.finished(by_key)], answers
+        finished, by_key = estimates, {row.key: row for row in estimates}
+        for each in self.added:
+            finished = each.finished(finished, self.contrasts)
+        last = [row for each in self.added for row in each.last(by_key)]
+        return others.finished(finished), last, answers
+
+    def of_added(self, kind: Literal["further_rows", "contrasts", "counted"]) -> list[Any]:
+        """What all features have of a kind."""
+        return [entry for each in self.added for entry in getattr(each, kind)]
 
 
-def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
+def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequence[FeatureOptions]) -> Results:
     """Estimate everything in one pass over the draws, and assemble the results."""
-    views, plan = evaluation.views, replace(plan, strata=strata_of(evaluation))
-    request = _Request.of(evaluation, plan)
+    views, names, added = evaluation.views, asked_names(features), additions(features, evaluation, plan)
+    strata = (each.strata for each in added)
+    plan = replace(plan, strata=next((known for known in strata if known is not None), None))
+    request = _Request.of(evaluation, added)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view.table, RiskColumns.of(view.curve)) for view in drawn.values()]
-    estimates, of_groups, risks = request.estimated(evaluation, plan, asks)
+    estimates, last, risks = request.estimated(evaluation, plan, asks)
     for view in drawn.values():
         view.forget_sample()
     curves = {
-        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, view))
+        key: curve_record(
+            view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, added, view), names
+        )
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    origin = origin | evaluation.others.record(estimates)
-    study = selective_study(evaluation, origin, group_record(evaluation, request.groups))
+    origin |= evaluation.others.record(estimates)
+    for each in added:
+        origin |= each.record(estimates)
+    study = selective_study(evaluation, origin, names)
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     others = emulated_rows(views, evaluation.settings.conventions.names, study.coverages)
     libraries = (items.source.library for items in evaluation.given.values() if items.source)
     library = next(filter(None, libraries), "")
     curves = {key: record.of_library(library) for key, record in curves.items()}
-    return Results([*estimates, *items, *of_groups, *others], study, curves, warnings, library)
+    return Results([*estimates, *items, *last, *others], study, curves, warnings, library)
 
 
-def _beside(evaluation: Evaluation, view: CurveView) -> Json:
-    """Further members of a curve: where the cheapest threshold changes, and the hand-over to raters."""
-    priced = evaluation.settings.costs.prices
-    return {"switches": switches(view.curve) if priced else None, "handover": evaluation.others.handover(view)}
+def _beside(evaluation: Evaluation, added: Sequence[Additions], view: CurveView) -> Json:
+    """Further members of a curve: the hand-over to raters, and those of features."""
+    beside: Json = {"handover": evaluation.others.handover(view)}
+    for each in added:
+        beside |= each.curve(view)
+    return beside
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:
@@ -281,9 +293,10 @@ def _served(
 def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: Estimates) -> list[ResultWarning]:
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
-    general = [*about_resamples(plan.resamples), *facts, *about_groups(request.groups)]
-    contrasts = [*request.contrasts, *evaluation.others.contrasts, *request.headline.pairs]
-    counted: list[Row | Contrast] = [*request.rows, *contrasts]
+    general = [*about_resamples(plan.resamples), *facts]
+    general += [warning for each in request.added for warning in each.warnings(estimates)]
+    contrasts = [*request.contrasts, *evaluation.others.contrasts]
+    counted: list[Row | Contrast] = [*request.rows, *contrasts, *request.of_added("counted"), *request.headline.pairs]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
     distinct = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]

@@ -12,7 +12,6 @@ from demur.quantities.conventions.signature import MANY, NONE, OF_SCORES, Signat
 from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
-from demur.results.groups import GroupsRecord
 from demur.results.parts import Many, Name
 
 PARTICIPANT = "participant"
@@ -116,15 +115,12 @@ class SelectiveStudy(Study):
     skipped: Many[parts.Skipped]
     coverages: Many[str]
     area_coverage: str | None
-    groups: Annotated[GroupsRecord | None, SPARSE] = None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     excluded: Annotated[Many[str] | None, SPARSE] = None
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
-    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
-    cross_fit: Annotated[int | None, SPARSE] = None
     conventions: Annotated[Many[str] | None, SPARSE] = None
     external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
     margin: Annotated[float | None, SPARSE] = None

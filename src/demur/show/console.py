@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Self
 
 from demur.confidences.serving import named_signals
 from demur.confidences.variants import VARIANTS
-from demur.drawing.labels import inert, isolated
+from demur.drawing.labels import inert
 from demur.errors import shown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.inference.key import Key
 from demur.quantities import Measure
+from demur.results.features import features_in
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 from demur.show.names import Pair, by_name, pairs_of, systems_of, why_skipped
@@ -112,14 +113,14 @@ def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
     """The whole report of one system or of several."""
     study, pairs = results.selective, pairs_of(results)
     lines = [*_population(results), *leaderboard_lines(results)]
+    told = [feature.hook("console") for feature in features_in(study) if feature.console]
     for confidence in study.confidences:
         if not pairs:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += group_lines(results, confidence) if study.groups is not None else ()
         lines += point_lines(results, confidence) if study.external_points else ()
-        lines += cost_lines(results, confidence) if study.abstention_costs else ()
+        lines += [line for console in told for line in console(results, confidence)]
         lines += convention_lines(results, confidence)
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
     lines += ["", *verdict_lines(verdict(results))]
@@ -222,20 +223,6 @@ def leaderboard_lines(results: Results) -> Iterator[str]:
     yield from (statement.sentence for statement in leaderboard_statements(results, board))
 
 
-def group_lines(results: Results, confidence: str) -> Iterator[str]:
-    """The groups, those too small to judge first."""
-    from demur.show.statements.groups import group_tables  # noqa: PLC0415  (few evaluations have any)
-
-    for group in group_tables(results, confidence):
-        prefix = f"{group.system.label} " if len(results.systems) > 1 else ""
-        yield ""
-        yield f"{prefix}{isolated(confidence)} by {isolated(group.name)}, {group.shared.words}"
-        yield from (f"  {statement.sentence}" for statement in group.statements)
-        counts = (f"{group.noun}s", "items accepted")
-        heads = (f"  {isolated(group.name)}", *counts, "coverage", "risk", "risk − the rest")
-        yield from table([heads, *((f"  {line.label}", *line.cells) for line in group.lines)])
-
-
 def point_lines(results: Results, confidence: str) -> Iterator[str]:
     """Raters and published points."""
     from demur.show.point_rows import HEADINGS, point_row  # noqa: PLC0415  (few evaluations have any)
@@ -247,19 +234,6 @@ def point_lines(results: Results, confidence: str) -> Iterator[str]:
         cells = [point_row(results, point, system, confidence) for point in points]
         yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
     yield from (statement.sentence for statement in point_statements(results, confidence))
-
-
-def cost_lines(results: Results, confidence: str) -> Iterator[str]:
-    """The costs of errors and abstentions."""
-    from demur.show.cost_rows import HEADINGS, cost_row  # noqa: PLC0415  (few evaluations have any)
-    from demur.show.statements.costs import cost_statements  # noqa: PLC0415
-
-    prices, systems = results.selective.abstention_costs or (), systems_of(results)
-    for system in systems:
-        rows = [cost_row(results, system, confidence, price) for price in prices]
-        heads = (f"{system.label}, {HEADINGS[0]}" if len(systems) > 1 else HEADINGS[0], *HEADINGS[1:])
-        yield from ["", *table([(f"  {row[0]}", *row[1:]) for row in (heads, *rows)])]
-    yield from (statement.sentence for statement in cost_statements(results, confidence))
 
 
 def convention_lines(results: Results, confidence: str) -> Iterator[str]:

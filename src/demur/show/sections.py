@@ -1,7 +1,8 @@
 """Sections: the parts of a page, each a registered function in a module of the package of its task, and its template.
 
 The package is `demur.show.<task>`, or the one that an extension names. What the function returns is the `content` of
-`templates/<task>/<anchor>.html.j2`; without content the section is left out.
+`templates/<task>/<anchor>.html.j2`; without content the section is left out. The section of a feature is in the module
+that its hook `page` names, and its template is `<anchor>.html.j2` in the folder.
 """
 
 import base64
@@ -13,6 +14,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from demur.extension import tasks
+from demur.feature import hooks
 from demur.quantities import Quantity
 from demur.results.table import Results
 from demur.show.statements.warnings import Warned
@@ -78,10 +80,11 @@ def package_of(task: str) -> str:
 
 
 def sections_of(task: str) -> list[Section]:
-    """The sections of a task in order, from every module of its package."""
+    """The sections of a task in order, from every module of its package and from the features."""
     package = import_module(package_of(task))
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
+    hooks("page")
     return sorted(_SECTIONS[task])
 
 

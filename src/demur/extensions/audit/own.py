@@ -58,6 +58,7 @@ def audited_runs(
         items,
         settings=settings,
         plan=recorded_plan(claimed, progress),
+        features=claimed.features,
         beside=_recorded_beside(claimed, beside or Beside()),
     )
     hashes = [

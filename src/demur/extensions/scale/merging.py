@@ -16,7 +16,7 @@ from demur.extensions.scale.header import FailedHeader, GroupHeader, Header, Sig
 from demur.extensions.scale.ids import Ids
 from demur.extensions.scale.keys import Code, grouped
 from demur.extensions.scale.summary import EXACT, FIRST_VALUE, Summary, counted, entry_sizes
-from demur.facts.groups import GroupColumn
+from demur.facts.groupings import GroupColumn
 from demur.types import Floats, Indices, Integers
 
 _RANGE = 1 << 20  # entries merged at a time

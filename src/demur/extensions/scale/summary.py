@@ -18,7 +18,7 @@ from demur.extensions.scale.ids import Ids
 from demur.extensions.scale.keys import Code, compact, grouped
 from demur.facts.columns import Column, State
 from demur.facts.counting import Counting
-from demur.facts.groups import GroupColumn, Grouping
+from demur.facts.groupings import GroupColumn, Grouping
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items, Source
 from demur.facts.losses import GIVEN, Losses

@@ -1,0 +1,1 @@
+"""Features: one folder each, of what adds to an evaluation. `demur.feature` finds them."""
