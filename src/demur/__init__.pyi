@@ -34,6 +34,7 @@ from demur.facts.items import Items as Items
 from demur.facts.points import typed_point as typed_point
 from demur.facts.ranking_columns import rankings_of as rankings_of
 from demur.facts.rankings import Rankings as Rankings
+from demur.features.conventions.options import Conventions as Conventions
 from demur.features.costs.envelope import cost_optimal as cost_optimal
 from demur.features.costs.options import Costs as Costs
 from demur.inference.estimates import Estimate as Estimate
@@ -66,7 +67,6 @@ from demur.read import read_table as read_table
 from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
-from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
 from demur.results.groups import Groups as Groups

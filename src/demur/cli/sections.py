@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import typer.main
 
-from demur.cli.options import ListingCommand
+from demur.cli.options import REGISTERED, ListingCommand
 from demur.errors import UserError, literal, located, nearest, unknown
 from demur.feature import features
 from demur.options import Option, as_option, declared, flag_of, named_values, sections
@@ -39,7 +39,6 @@ _PANELS = {
     "plan": "How it is resampled",
     "groups": "Groups",
     "raters": "Raters and published points",
-    "conventions": "Conventions of other tools",
 }
 _PATHS = ("instrument", "calibration", "table", "points", "forced")
 _OWN_NAMES = {
@@ -177,6 +176,8 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
     kind: Any = GenericAlias(list, option.kind) if option.repeated else option.kind
     names = [option.flag or f"--{name.replace('_', '-')}", *option.aliases]
     feature = section not in ("columns", "reading", "settings", "plan")
+    if option.known is not None:
+        REGISTERED[f"{{{section}}}"] = option.known
     shown: Any = {
         "metavar": option.metavar,
         "help": f"{option.help[:-1]}; repeatable." if option.repeated else option.help,

@@ -11,18 +11,17 @@ from demur.errors import UserError, literal, repeated
 from demur.evaluation.raters import Raters
 from demur.evaluation.reading import ReadingOptions
 from demur.feature import hooks
-from demur.results.emulated import Conventions
 from demur.results.features import FeatureOptions
 from demur.results.groups import Groups
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 
-Feature = Groups | Raters | Conventions | FeatureOptions
+Feature = Groups | Raters | FeatureOptions
 
 
 def option_classes() -> dict[str, type[Any]]:
     """The options of each feature that has any, by the feature's name."""
-    return {"groups": Groups, "raters": Raters, **hooks("options"), "conventions": Conventions}
+    return {"groups": Groups, "raters": Raters, **hooks("options")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,7 @@ class Request:
 
     def feature(self, kind: type[Any]) -> Any:
         """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
-        settings = self.settings
-        of_settings = (settings.groups, settings.conventions)
-        return next((known for known in (*self.features, *of_settings) if isinstance(known, kind)), kind())
+        return next((known for known in (*self.features, self.settings.groups) if isinstance(known, kind)), kind())
 
     @property
     def asked(self) -> list[FeatureOptions]:
@@ -73,5 +70,4 @@ class Request:
 
     def with_features(self, names: Sequence[str]) -> Settings:
         """The settings, with the features among them; `names` are those of all groups."""
-        groups, conventions = map(self.feature, (Groups, Conventions))
-        return replace(self.settings, groups=groups.named(names), conventions=conventions)
+        return replace(self.settings, groups=self.feature(Groups).named(names))

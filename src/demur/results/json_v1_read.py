@@ -12,7 +12,6 @@ from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
-from demur.results.emulated import decoded_emulations
 from demur.results.feature_files import FileMembers, curve_model, file_members, names_in, study_model
 from demur.results.json_table import rows_of
 from demur.results.json_v1 import (
@@ -57,7 +56,6 @@ def decoded(content: Json) -> Results:
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
-    rows += [row for key, run in runs.items() for row in decoded_emulations(*key, run.emulated or {})]
     for added in members:
         rows += [row for key, run in runs.items() for row in added.decoded(*key, run)]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []

@@ -14,7 +14,6 @@ from demur.options import flag_value_of, names_of, number_of, option, section, t
 from demur.quantities import Measure
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
-from demur.results.emulated import Conventions
 from demur.results.groups import Groups, recorded_groups
 from demur.results.study import reported
 from demur.sampling.coverage import Coverage
@@ -37,7 +36,7 @@ class Settings:
     `level` and `interval` request one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
-    they had not been given. `groups` and `conventions` are what these features are asked for.
+    they had not been given. `groups` is what is asked of groups.
     """
 
     loss: str | None = option(
@@ -77,13 +76,11 @@ class Settings:
     interval: str | None = option(None, "Method of one more interval: recommended, percentile, bca, jackknife, …")
     created_at: str | None = option(None, "The time to record, such as 2026-01-31T12:00:00Z; now if not given.")
     groups: Groups = Groups()
-    conventions: Conventions = Conventions()
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
-        for name, feature in (("groups", Groups), ("conventions", Conventions)):
-            if not isinstance(getattr(self, name), feature):
-                raise UserError(f"{name} {literal(getattr(self, name))}, expected {feature.__name__}(…)")
+        if not isinstance(self.groups, Groups):
+            raise UserError(f"groups {literal(self.groups)}, expected Groups(…)")
         for name in ("baseline", "primary", "interval"):
             text_of(name, getattr(self, name))
         for name in ("lower_is_surer", "exclude"):
@@ -142,7 +139,6 @@ def recorded_settings(results: Results) -> Settings:
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
         groups=recorded_groups(study.groups),
-        conventions=Conventions(*(study.conventions or ())),
     )
 
 

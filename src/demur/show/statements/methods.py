@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from demur.drawing.labels import isolated
 from demur.errors import harmless, shown
-from demur.quantities.conventions.signature import resampled
+from demur.quantities.signature import resampled
 from demur.results.study import SIGNATURE, SelectiveStudy
 from demur.show.statements.statement import Fact
 from demur.show.text import level_of
