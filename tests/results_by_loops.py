@@ -13,7 +13,6 @@ from demur.extensions.audit.retrieval_figures import detection
 from demur.extensions.audit.retrieval_figures.numbers import Number, mean
 from demur.extensions.audit.retrieval_figures.rows import QueryRow, query_row
 from demur.extensions.audit.retrieval_figures.selection import Shown
-from demur.facts.groups import grouping_of
 from demur.facts.items import Items
 from demur.facts.rankings import Query
 from demur.inference.estimates import label
@@ -184,7 +183,7 @@ def strata_of_runs(claimed: Results, runs: Mapping[str, Items]) -> list[int] | N
     if record is None or record.stratified_by is None:
         return None
     items = next(iter(runs.values()))
-    strata = grouping_of(items, record.stratified_by, len(items)).of_clusters(items.cluster)
+    strata = items.groups[record.stratified_by].of_clusters(items.cluster)
     return None if strata is None else strata.tolist()
 
 
@@ -231,9 +230,11 @@ class LabelledUnit(NamedTuple):
 
 def _labelled(items: Items, name: str, units: Sequence[Unit]) -> list[LabelledUnit]:
     """Every unit with its level of a grouping."""
-    grouping = grouping_of(items, name, len(items))
-    columns = zip(grouping.index.tolist(), items.cluster.tolist(), units, strict=True)
-    return [LabelledUnit(grouping.levels[level], cluster, unit) for level, cluster, unit in columns]
+    levels, index = items.item_names, items.item
+    if name in items.groups:
+        levels, index = items.groups[name].levels, items.groups[name].index
+    columns = zip(index.tolist(), items.cluster.tolist(), units, strict=True)
+    return [LabelledUnit(levels[level], cluster, unit) for level, cluster, unit in columns]
 
 
 def _as_ranked(claimed: Results, key: Key) -> Key:

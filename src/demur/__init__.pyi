@@ -37,6 +37,8 @@ from demur.facts.rankings import Rankings as Rankings
 from demur.features.conventions.options import Conventions as Conventions
 from demur.features.costs.envelope import cost_optimal as cost_optimal
 from demur.features.costs.options import Costs as Costs
+from demur.features.groups.labels import with_groups as with_groups
+from demur.features.groups.options import Groups as Groups
 from demur.inference.estimates import Estimate as Estimate
 from demur.inference.estimates import Estimates as Estimates
 from demur.inference.intervals import Interval as Interval
@@ -64,12 +66,10 @@ from demur.read import read_rater as read_rater
 from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
-from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
-from demur.results.groups import Groups as Groups
 from demur.results.load import load as load
 from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval

@@ -10,14 +10,14 @@ What a hook is:
     quantities  the module that registers its quantities, of families of their own
     additions   (options, evaluation, plan) -> `demur.results.features.Additions`: rows, contrasts, record, warnings
     file        the `demur.results.feature_files.FileMembers` of its members of result files
-    statements  (results, topic) -> statements, for places of the core that ask all features about a topic
+    statements  (results, topic) -> statements, for places of the core that ask features about a topic
     signatures  (results, signature of our numbers) -> the signatures of further numbers, by name
     table_rows  (results, confidence, names) -> rows of tables besides those of a curve, all or those of these names
     console     (results, confidence) -> lines of the report below the numbers of a confidence
     page        the module that registers its sections; the template of a section is `ANCHOR.html.j2` in the folder
 
-`commands` are commands of the command line by name, with the modules that register them. The topics of statements are
-"table", for the notes below a table.
+`commands` are commands of the command line by name, with the modules that register them. The topics of statements are in
+`demur.show.statements.of_features`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Feature:
 
     A feature without options is a part of `always` every evaluation. `panel` heads its options in the help. `study` and
     `curve` are the names of its members there: what a file, or an evaluation, holds of a feature is seen by the former.
+    `groupings` are names that its rows have for groups of units, which are then no names of groups of the user's.
+    `advice` is what is said on a topic where nothing was asked of the feature: what was not given, and how it is.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Feature:
     always: bool = False
     study: tuple[str, ...] = ()
     curve: tuple[str, ...] = ()
+    groupings: tuple[str, ...] = ()
     options: str = ""
     quantities: str = ""
     additions: str = ""
@@ -58,6 +61,7 @@ class Feature:
     console: str = ""
     page: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)
 
     def hook(self, kind: str) -> Any:
         """What a hook names, imported; None if the feature has no such hook."""

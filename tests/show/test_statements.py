@@ -66,6 +66,6 @@ def test_numbers_and_nouns_agree():
     assert Answered(4, (("a", 1), ("b", 4))).sentence == "a answers 1 of 4 items (25.0%) and b 4 (100.0%)."
     assert Failures("post", 40, (("a", 0), ("b", 4))).words == "a failed on 0 and b on 4 of 40 posts"
     assert Failures("post", 40, (("a", 0), ("b", 5))).often
-    assert Resampling(9, 7, "post", within="sex").words == "9 bootstrap resamples of posts within sex, seed 7"
+    assert Resampling(9, 7, "post").words == "9 bootstrap resamples of posts, seed 7"
     assert Resampling(0, 0, "post").sentence == "Nothing was resampled, so there are no intervals."
     assert Intervals("95 % interval", ("t_interval",)).words == "in brackets the 95 % interval (t interval)"

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from demur.evaluation.request import Request
     from demur.facts.items import Items
     from demur.read.guess import Given
-    from demur.results.groups import Groups
     from demur.results.settings import Settings
     from demur.sampling.resample import Plan
 
@@ -37,13 +36,11 @@ _PANELS = {
     "reading": "Data",
     "settings": "What is computed",
     "plan": "How it is resampled",
-    "groups": "Groups",
     "raters": "Raters and published points",
 }
-_PATHS = ("instrument", "calibration", "table", "points", "forced")
+_PATHS = ("instrument", "points", "forced")  # texts that may be paths
 _OWN_NAMES = {
     "columns": "the name of a column",
-    "groups": "the name of a column, or a list of it and its cut points, ['Age', [18, 40]]",
     "raters": "a file",
 }
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", Path: "a file", dict: "a table"}
@@ -237,11 +234,9 @@ class Typed:
         made: Plan = self._section("plan")
         return made
 
-    @property
-    def groups(self) -> Groups:
-        """The groups to report."""
-        made: Groups = self._section("groups")
-        return made
+    def feature(self, name: str) -> Any:
+        """What is asked of a feature; None if its folder is not there."""
+        return self._section(name) if name in sections() else None
 
     @property
     def raters(self) -> Raters:
@@ -354,15 +349,16 @@ def _checked_value(section: str, name: str, value: Any, folder: Path) -> Any:
             expected = f"{' or '.join(words)}{', or a list of them' if listed else ''}"
             raise UserError(f"{name} {literal(each)}, expected {expected}")
     value = [value] if known.repeated and not isinstance(value, (list, dict)) else value
-    return _from_folder(value, folder) if name in _PATHS else value
+    return _from_folder(value, folder) if name in _PATHS or known.kind is Path else value
 
 
 def _named_value(section: str, name: str, value: Any, folder: Path, options: Mapping[str, Option]) -> Any:
     """The value of a key that is a name of the user's own: a role, a group or a rater."""
-    expected = _OWN_NAMES.get(section)
-    if expected is None:
+    declared_by = sections().get(section)
+    expected = _OWN_NAMES.get(section) or getattr(declared_by, "own_names", "")
+    if not expected:
         raise unknown("option", name, options)
-    if isinstance(value, str) or (section == "groups" and isinstance(value, list)):
+    if isinstance(value, (str, *getattr(declared_by, "own_kinds", ()))):
         return _from_folder(value, folder) if section == "raters" else value
     near = nearest(name, options) if section != "columns" else None
     raise UserError(f"{name} {literal(value)}, expected {expected}{f'; did you mean {near}?' if near else ''}")

@@ -15,7 +15,7 @@ from demur.cli.sections import SectionsCommand, Typed, only, with_sections
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from demur.facts.groups import GroupText
+    from demur.facts.groupings import GroupText
 
 
 @app.command(rich_help_panel=DATA, cls=SectionsCommand)
@@ -83,7 +83,8 @@ def summarize(
 
 def _columns_of_groups(typed: Typed) -> Mapping[str, GroupText] | None:
     """The column of each group; a group without one, such as item, is refused."""
-    labels = typed.groups.labels
+    groups = typed.feature("groups")
+    labels = groups.labels if groups else {}
     if built_in := [name for name, column in labels.items() if not column]:
         raise UserError(f"--group {literal(built_in[0])}, expected NAME=COLUMN: a summary has no items to tell apart")
     return {name: column for name, column in labels.items() if column} or None

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UserError
 from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
-from demur.evaluation.labels import Labels
 from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
 from demur.options import as_option
 from demur.read import read_inputs
 from demur.read.guess import Given
-from demur.results.groups import Groups
 from demur.results.selective import evaluate as evaluated
 
 if TYPE_CHECKING:
@@ -26,9 +24,7 @@ Tell = Callable[[Sequence[str]], None]
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
-    entries, groups = entries_of(data), request.feature(Groups)
-    labels = Labels.of(groups.labels, groups.table)
-    settings, reading = request.with_features(labels.names), request.reading
+    entries, settings, reading = entries_of(data), request.settings, request.reading
     asked = [options.opened() for options in request.asked]
     folders = folders_among(entries)
     if request.plan.workers not in (1, "1") and not folders:
@@ -37,7 +33,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     shown = [first_parts.get(n, entry) for n, entry in enumerate(entries)]
     understood = settled(shown, _given(request), settings.confidence)
     with understood.explaining():
-        table = labels.options(reading)
+        table = reading
         for options in asked:
             table = options.reading(table)
         if folders:
@@ -53,7 +49,6 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
             options=table,
             counts=True,
         )
-        runs = labels.joined(runs)
         for options in asked:
             runs = options.joined(runs)
     understood = understood.of(runs)

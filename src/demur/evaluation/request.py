@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,15 @@ from demur.evaluation.raters import Raters
 from demur.evaluation.reading import ReadingOptions
 from demur.feature import hooks
 from demur.results.features import FeatureOptions
-from demur.results.groups import Groups
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 
-Feature = Groups | Raters | FeatureOptions
+Feature = Raters | FeatureOptions
 
 
 def option_classes() -> dict[str, type[Any]]:
     """The options of each feature that has any, by the feature's name."""
-    return {"groups": Groups, "raters": Raters, **hooks("options")}
+    return {"raters": Raters, **hooks("options")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Request:
 
     def feature(self, kind: type[Any]) -> Any:
         """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
-        return next((known for known in (*self.features, self.settings.groups) if isinstance(known, kind)), kind())
+        return next((known for known in self.features if isinstance(known, kind)), kind())
 
     @property
     def asked(self) -> list[FeatureOptions]:
@@ -63,11 +62,7 @@ class Request:
     @property
     def files(self) -> list[str | Path]:
         """The files that are read besides the data."""
-        named = [self.reading.instrument, self.settings.calibration, self.feature(Groups).table]
+        named = [self.reading.instrument, self.settings.calibration]
         paths = [*named, *self.feature(Raters).files, *(path for options in self.asked for path in options.files)]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
         return [*files, *self.also_read]
-
-    def with_features(self, names: Sequence[str]) -> Settings:
-        """The settings, with the features among them; `names` are those of all groups."""
-        return replace(self.settings, groups=self.feature(Groups).named(names))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError, harmless, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State
-from demur.facts.groups import Grouping, by_size
+from demur.facts.groupings import Grouping, by_size
 from demur.facts.ids import ClusterId, ranked, sorted_ids
 from demur.facts.instruments import Instrument
 from demur.facts.losses import Losses

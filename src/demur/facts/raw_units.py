@@ -12,7 +12,7 @@ import numpy as np
 from demur.errors import UserError, and_more, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, wrong_value
-from demur.facts.groups import Grouping
+from demur.facts.groupings import Grouping
 from demur.facts.instruments import Instrument, score_bounds
 from demur.facts.losses import LossColumn
 from demur.facts.signals import SIGNALS, Signal

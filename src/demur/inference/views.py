@@ -233,22 +233,3 @@ class SharedView(JointView):
         """The number of clusters with a loss up to the common coverage, and the number's possible range."""
         counted = self.own.counted(measure, self.reached)
         return counted if self.reached else replace(counted, number=0)
-
-
-@dataclass(frozen=True, eq=False)
-class GroupView(SharedView):
-    """One of several groups of units, cut at the smallest Cmax of the groups that answer anything.
-
-    Groups have different numbers of units, so the common coverage is a share; in a replicate it is taken over the
-    groups that the replicate holds.
-    """
-
-    @cached_property
-    def reached(self) -> Coverage | None:
-        """The common coverage; None where no group answers anything."""
-        reached = [member.curve.coverage_reached for member in self.members if member.curve.defined]
-        return Coverage.of(min(reached)) if reached else None
-
-    def joined(self, samples: Sequence[Sample]) -> Cut:
-        """The replicates of the group, cut at the smallest Cmax of all groups that a replicate has answers of."""
-        return Cut.at_common_coverage(samples[self.index], samples, answering=True)

@@ -117,12 +117,6 @@ KINDS = {
         "beforehand are judged together",
         sample=True,
     ),
-    "multiple_groups": Kind(
-        "groups",
-        "{groups} groups and {comparisons} differences are looked at, and one in twenty stands out by luck alone: "
-        "judge by the intervals that hold for all groups at once",
-        sample=True,
-    ),
     "criterion_without_gold": Kind(
         "with gold", "no query with gold in {criteria}: the mean over criteria of the queries with gold is without them"
     ),

@@ -60,7 +60,7 @@ def augrc_optimal(s: Sample) -> Number:
     enough=20,
     comparable="cmax",
     limits=lambda worst, _: (-worst / 2, worst),
-    shown=("csv", "definitions", "gate", "within"),
+    shown=("csv", "definitions", "gate"),
 )
 def eaurc(s: Sample) -> Number:
     """Excess AURC.

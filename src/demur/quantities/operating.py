@@ -21,7 +21,7 @@ _cut_area = partial(
     enough=20,
     comparable="range",
     watched={"ends_before": lambda sample, coverage: ~sample.reaches(coverage)},
-    shown=("console", "table", "csv", "definitions", "within"),
+    shown=("console", "table", "csv", "definitions"),
 )
 _count = partial(quantity, of="units", better="neither", point_only=True)
 
@@ -179,7 +179,7 @@ class UnitSums:
     errors: float
 
 
-@_count("units", shown=("items", "groups"))
+@_count("units", shown=("items",))
 def units(sums: UnitSums) -> float:
     """Number of units.
 
@@ -195,7 +195,7 @@ def units(sums: UnitSums) -> float:
     return float(sums.units)
 
 
-@_count("answered", shown=("items", "groups"))
+@_count("answered", shown=("items",))
 def answered(sums: UnitSums) -> float:
     """Number of answered units.
 

@@ -82,11 +82,6 @@ family(
     {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
 )
 family(
-    "groups",
-    "evaluate(…, group=…) computes it",
-    {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
-)
-family(
     "forecasts",
     "reliability computes it, of probabilities and outcomes",
     {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},

@@ -1,7 +1,6 @@
 """Readers, one module per format: they turn files into facts, `Items` for runs and `Rankings` for retrieval."""
 
 from demur.read.files import read_inputs, read_items
-from demur.read.groups import with_groups
 from demur.read.points import read_points, read_rater
 from demur.read.rows import read_systems, read_table
 from demur.read.run_json import read_run
@@ -16,5 +15,4 @@ __all__ = [
     "read_run",
     "read_systems",
     "read_table",
-    "with_groups",
 ]

@@ -18,7 +18,7 @@ from demur.facts.losses import LossColumn, label_numbers
 from demur.facts.raw_units import RawUnits, Repeats, check_values
 from demur.options import as_blank, as_option
 from demur.read.cells import Cells, read_cells
-from demur.read.groups import label_columns, table_groups
+from demur.read.label_columns import label_columns, table_groups
 from demur.read.paths import with_paths
 from demur.read.table_options import SOURCES, Roles, TableOptions, check_options, roles_of
 from demur.read.tables import FileTable, missing_column, opened_table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from demur.errors import UserError, literal, repeated, shown, unknown
-from demur.facts.groups import GroupColumn, GroupText
+from demur.facts.groupings import GroupColumn, GroupText
 from demur.facts.losses import score_range as range_of
 from demur.options import as_column, as_option, flag_value_of, names_of, number_of, option, text_of
 from demur.read.cells import Cells

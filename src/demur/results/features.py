@@ -30,12 +30,17 @@ T = TypeVar("T", bound="TableOptions")
 class FeatureOptions:
     """What is asked of a feature: the base of the dataclass of its options, and of what they become on the way.
 
-    `feature` is the name of the feature. Each step may return another object with more in it: `opened`, once before any
-    data are read, and `read`, which is what an evaluation is given, after.
+    `feature` is the name of the feature. Keys of its section in `demur.toml` may be names of the user's own:
+    `own_names` says what stands for them, empty if there are none, and `own_kinds` of which kinds besides texts it is.
+
+    Each step may return another object with more in it: `opened`, once before any data are read, and `read`, which is
+    what an evaluation is given, after.
     """
 
     __slots__ = ()
     feature: ClassVar[str]
+    own_names: ClassVar[str] = ""
+    own_kinds: ClassVar[tuple[type, ...]] = ()
 
     @property
     def files(self) -> Sequence[str | Path]:

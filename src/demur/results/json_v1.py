@@ -13,7 +13,6 @@ from demur.results.features import features_in
 from demur.results.json_table import columns_of
 from demur.results.json_v1_beside import external_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
-from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import NestedFile, Population, metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT, SelectiveStudy, SelectiveSystem, reported
@@ -95,7 +94,7 @@ def _beyond_members(results: Results, members: Sequence[FileMembers]) -> Estimat
             continue
         if any(added.holds(results, key) for added in members):
             continue
-        if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
+        if key.group is not None and key.group.name == "item" and not key.confidence:
             continue
         first, last = results.systems[0], results.systems[-1]
         swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
@@ -202,7 +201,6 @@ def _run(results: Results, system: str, confidence: str, members: Sequence[FileM
             items.setdefault(group.level, {})[member] = int(row.value) if whole else written(row, "value")
     drawn = {name: getattr(results.curves[system, confidence], name) for name in DRAWN}
     beside = {
-        "groups": encoded_groups(results, system, confidence),
         "external": external_of(results, system, confidence),
         "handover": results.curves[system, confidence].handover,
     }

@@ -13,11 +13,9 @@ from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.feature_files import with_members
-from demur.results.groups import GroupsRecord
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_beside import BesidePoint
 from demur.results.json_v1_cells import Ends
-from demur.results.json_v1_groups import GroupedNumbers
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12
@@ -246,7 +244,6 @@ class NestedFile(Part):
     inputs: Annotated[Many[parts.Input], Declared(min_length=1, max_length=2)]
     also_read: Many[parts.AlsoRead] = ()
     population: Population
-    groups: Annotated[GroupsRecord | None, SPARSE] = None
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     loss: parts.Loss
     convention: Convention
@@ -361,7 +358,6 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "by_item": (Mapping[str, ByItem], ...),
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),
-        "groups": (Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], None),
         "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
         "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
     }

@@ -11,7 +11,6 @@ from demur.inference.uncertainty import POINT_ONLY
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.registry import CUT
-from demur.quantities.thresholds import threshold_text
 from demur.results.feature_files import FileMembers, curve_model, file_members, names_in, study_model
 from demur.results.json_table import rows_of
 from demur.results.json_v1 import (
@@ -27,7 +26,6 @@ from demur.results.json_v1 import (
     sides_of,
 )
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of
-from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT
@@ -55,7 +53,6 @@ def decoded(content: Json) -> Results:
         rows += _delta_rows(empty, confidence, deltas)
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
-    rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
     for added in members:
         rows += [row for key, run in runs.items() for row in added.decoded(*key, run)]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []
@@ -181,10 +178,6 @@ def _patterns(results: Results, beyond: Sequence[Estimate], members: Sequence[Fi
     subjects: list[Json] = [{"system": system} for system in results.systems]
     subjects += [{"system": system, "minus": Minus("system", first)} for system in others]
     names = [None, *(name for _, name, _ in cells(results))]
-    if (groups := results.selective.groups) is not None:
-        levels = [Group(grouping.name, level) for grouping in groups.groupings for level in grouping.levels]
-        subjects += [{"system": system, "group": group} for system in results.systems for group in levels]
-        names += {f"risk@{threshold_text(shared.threshold)}" for shared in groups.thresholds}
     for more, quantities_of_more in (added.warned(results) for added in members):
         subjects += more
         names += quantities_of_more

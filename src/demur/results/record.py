@@ -58,9 +58,7 @@ class Evaluation:
     others: Others
 
 
-def selective_study(
-    evaluation: Evaluation, provenance: Json, groups: Json | None, features: Sequence[str]
-) -> SelectiveStudy:
+def selective_study(evaluation: Evaluation, provenance: Json, features: Sequence[str]) -> SelectiveStudy:
     """Everything a file records besides numbers, curves and warnings.
 
     `provenance` holds time, tool and plan, and what the features, of these names, record.
@@ -83,7 +81,6 @@ def selective_study(
             "loss": loss_record(first, evaluation.settings.loss),
             "confidences": [*evaluation.views],
             "skipped": evaluation.skipped,
-            "groups": groups,
             "failed": _failed(evaluation),
             "failed_units": next((items.failed_units.rule for items in given if items.failed_units), None),
             "probabilities": [*dict.fromkeys(name for items in given for name in items.probabilities)] or None,

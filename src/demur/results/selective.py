@@ -19,7 +19,6 @@ from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
-from demur.inference.groups import GroupRows
 from demur.inference.key import Key
 from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrasts_with
 from demur.inference.uncertainty import Headline, estimated
@@ -31,7 +30,6 @@ from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.features import Additions, FeatureOptions, additions, asked_names
-from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.settings import Settings
@@ -147,12 +145,11 @@ def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """The numbers of systems to estimate: rows and contrasts, ranked pairs, and groups."""
+    """The numbers of systems to estimate, rows, contrasts and ranked pairs, and what features add to them."""
 
     rows: Sequence[Row]
     contrasts: Sequence[Contrast]
     headline: Headline
-    groups: Sequence[GroupRows]
     added: Sequence[Additions]
 
     @classmethod
@@ -164,30 +161,25 @@ class _Request:
         contrasts = [*contrasts_with(rows, evaluation.baseline)]
         number = Key("", f"{AREA}@{settings.cut(systems)}", next(iter(views)))
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
-        return cls(rows, contrasts, headline, grouped(evaluation), added)
+        return cls(rows, contrasts, headline, added)
 
     def estimated(
         self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]
     ) -> tuple[list[Estimate], list[Estimate], Sequence[Any]]:
         """One pass over the draws: the estimates, those that come last in the table, and answers to `asks`."""
-        views, groups, others = evaluation.views, self.groups, evaluation.others
-        of_groups = [row for group in groups for row in (*group.rows, *group.rests)]
-        vs_rest = [contrast for group in groups for contrast in group.contrasts]
+        others = evaluation.others
         estimates, answers = estimated(
-            [*self.rows, *overall_rows(groups, views), *others.rows, *of_groups, *self.of_added("further_rows")],
-            [*self.contrasts, *others.contrasts, *vs_rest, *self.of_added("contrasts")],
+            [*self.rows, *self.of_added("further_rows"), *others.rows],
+            [*self.contrasts, *others.contrasts, *self.of_added("contrasts")],
             plan=plan,
             request=evaluation.settings.request,
             asks=asks,
             headline=self.headline,
         )
-        grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in vs_rest}
-        finished = [row for row in estimates if row.key not in grouped_keys]
-        by_key = {row.key: row for row in estimates}
+        finished, by_key = estimates, {row.key: row for row in estimates}
         for each in self.added:
             finished = each.finished(finished, self.contrasts)
-        last = [row for group in groups for row in group.finished(by_key)]
-        last += [row for each in self.added for row in each.last(by_key)]
+        last = [row for each in self.added for row in each.last(by_key)]
         return others.finished(finished), last, answers
 
     def of_added(self, kind: Literal["further_rows", "contrasts", "counted"]) -> list[Any]:
@@ -198,7 +190,7 @@ class _Request:
 def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequence[FeatureOptions]) -> Results:
     """Estimate everything in one pass over the draws, and assemble the results."""
     views, names, added = evaluation.views, asked_names(features), additions(features, evaluation, plan)
-    strata = (strata_of(evaluation), *(each.strata for each in added))
+    strata = (each.strata for each in added)
     plan = replace(plan, strata=next((known for known in strata if known is not None), None))
     request = _Request.of(evaluation, added)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
@@ -216,7 +208,7 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequenc
     origin |= evaluation.others.record(estimates)
     for each in added:
         origin |= each.record(estimates)
-    study = selective_study(evaluation, origin, group_record(evaluation, request.groups), names)
+    study = selective_study(evaluation, origin, names)
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     libraries = (items.source.library for items in evaluation.given.values() if items.source)
     library = next(filter(None, libraries), "")
@@ -298,7 +290,7 @@ def _served(
 def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: Estimates) -> list[ResultWarning]:
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
-    general = [*about_resamples(plan.resamples), *facts, *about_groups(request.groups)]
+    general = [*about_resamples(plan.resamples), *facts]
     general += [warning for each in request.added for warning in each.warnings(estimates)]
     contrasts = [*request.contrasts, *evaluation.others.contrasts]
     counted: list[Row | Contrast] = [*request.rows, *contrasts, *request.of_added("counted"), *request.headline.pairs]

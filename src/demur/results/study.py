@@ -12,7 +12,6 @@ from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.quantities.signature import MANY, NONE, OF_SCORES, Signature
 from demur.results import parts
-from demur.results.groups import GroupsRecord
 from demur.results.parts import Many, Name
 from demur.results.reference import KnownRanges
 
@@ -106,7 +105,6 @@ class SelectiveStudy(Study):
     skipped: Many[parts.Skipped]
     coverages: Many[str]
     area_coverage: str | None
-    groups: Annotated[GroupsRecord | None, SPARSE] = None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     excluded: Annotated[Many[str] | None, SPARSE] = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from demur.confidences.serving import named_signals
 from demur.confidences.variants import VARIANTS
-from demur.drawing.labels import inert, isolated
+from demur.drawing.labels import inert
 from demur.errors import shown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
@@ -119,7 +119,6 @@ def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += group_lines(results, confidence) if study.groups is not None else ()
         lines += point_lines(results, confidence) if study.external_points else ()
         lines += [line for console in told for line in console(results, confidence)]
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
@@ -221,20 +220,6 @@ def leaderboard_lines(results: Results) -> Iterator[str]:
     yield from table(rows, to_the_left=(0, 1))
     yield best_systems(results, board).sentence
     yield from (statement.sentence for statement in leaderboard_statements(results, board))
-
-
-def group_lines(results: Results, confidence: str) -> Iterator[str]:
-    """The groups, those too small to judge first."""
-    from demur.show.statements.groups import group_tables  # noqa: PLC0415  (few evaluations have any)
-
-    for group in group_tables(results, confidence):
-        prefix = f"{group.system.label} " if len(results.systems) > 1 else ""
-        yield ""
-        yield f"{prefix}{isolated(confidence)} by {isolated(group.name)}, {group.shared.words}"
-        yield from (f"  {statement.sentence}" for statement in group.statements)
-        counts = (f"{group.noun}s", "items accepted")
-        heads = (f"  {isolated(group.name)}", *counts, "coverage", "risk", "risk − the rest")
-        yield from table([heads, *((f"  {line.label}", *line.cells) for line in group.lines)])
 
 
 def point_lines(results: Results, confidence: str) -> Iterator[str]:

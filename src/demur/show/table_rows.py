@@ -14,7 +14,7 @@ from demur.results.table import Results
 from demur.show.names import pairs_of
 from demur.show.statements import methods, population
 from demur.show.statements.decisions import Incomparable, decide, is_measured, why_not_comparable
-from demur.show.statements.features import said_by_features
+from demur.show.statements.of_features import said_by_features
 from demur.show.statements.statement import Statement
 from demur.show.text import UNDEFINED, Title, fixed, number_title, shown_interval
 

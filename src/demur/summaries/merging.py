@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, repeated, shown
-from demur.facts.groups import GroupColumn
+from demur.facts.groupings import GroupColumn
 from demur.summaries.about import About, FailedAbout, GroupAbout, SignalAbout
 from demur.summaries.bins import binned, exponent_for, widest
 from demur.summaries.ids import Ids

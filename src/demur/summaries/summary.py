@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.columns import Column, State
-from demur.facts.groups import GroupColumn, Grouping
+from demur.facts.groupings import GroupColumn, Grouping
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items, Source
 from demur.facts.losses import GIVEN, Losses

@@ -156,12 +156,12 @@ class Audit:
 
     def _runs(self, study: SelectiveStudy, data: list[Path]) -> list[Items]:
         """Read the systems of a study with the options it records."""
-        from demur.evaluation.labels import Labels
         from demur.read import read_inputs
+        from demur.results.features import recorded_features
         from demur.results.record import input_of
         from demur.results.table import system_names
 
-        count, labels = len(study.systems), Labels.recorded(study.groups)
+        count, asked = len(study.systems), [given.opened() for given in recorded_features(study)]
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.typed.reading.mode or (recorded if len(recorded) == len(study.inputs) else ())
         table: TableOptions = self.typed.reading
@@ -175,7 +175,9 @@ class Audit:
             columns = columns or each
             rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
             table = replace(table, noun=study.noun, probability=study.probabilities or (), **rules)
-            table = labels.options(_as_recorded(table, study))
+            table = _as_recorded(table, study)
+            for given in asked:
+                table = given.reading(table)
         runs = read_inputs(data, modes=modes, instrument=self.typed.reading.instrument, columns=columns, options=table)
         runs *= count if len(runs) == 1 else 1  # one table compared with itself
         if study.excluded and len(runs) > count:
@@ -185,7 +187,9 @@ class Audit:
         if read_as != study.loss.definition:
             losses = f"the loss of the file is {shown(study.loss.definition)}, and of the data {shown(read_as)}"
             raise UserError(f"{losses}: give --column and --score-range as they were in the evaluation")
-        return labels.joined(runs)
+        for given in asked:
+            runs = given.joined(runs)
+        return runs
 
     def _tables(self, data: list[Path]) -> dict[str, Items]:
         """Read the systems of long tables, inferring their columns as `demur evaluate` does."""

@@ -1,8 +1,7 @@
 """The section for decisions: one sentence and one picture of an operating point, and five questions answered."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
@@ -16,12 +15,11 @@ from demur.show.rules import ShownRule
 from demur.show.sections import FEW, Content, section
 from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
-from demur.show.statements.groups import group_tables
 from demur.show.statements.methods import resampling
+from demur.show.statements.of_features import not_asked, said_by_features
 from demur.show.statements.operating_points import (
     LEVEL,
     ComparedWithNobody,
-    NoGroups,
     WorstItems,
     answering_less,
     intervals_of_risk,
@@ -131,38 +129,14 @@ def five_answers(results: Results) -> Iterator[tuple[str, list[Statement]]]:
     resampled = results.study.bootstrap is not None
     yield "How sure?", [intervals_of_risk(results, confidence) if resampled else resampling(results)]
     yield "Compared with whom?", [_compared_with(results)]
-    yield "For whom is it worse?", [*_worst_group(results)]
+    of_items = [*not_asked("for_whom"), _worst_items(results)]
+    yield "For whom is it worse?", said_by_features(results, "for_whom") or of_items
 
 
 def _compared_with(results: Results) -> Statement:
     if len(results.systems) > 1:
         return verdict(results).headline
     return next(point_statements(results, results.selective.confidences[0]), ComparedWithNobody())
-
-
-@dataclass(frozen=True, slots=True)
-class ByGroup(Statement):
-    """What is said of one grouping, of one system; the system has no name where there is one alone."""
-
-    grouping: str
-    system: str
-    said: tuple[Statement, ...]
-
-    @property
-    def words(self) -> str:
-        """The grouping, and the statements on it."""
-        head = f"by {isolated(self.grouping)}{self.system and f', {self.system}'}"
-        return f"{head}: {'; '.join(statement.words for statement in self.said)}"
-
-
-def _worst_group(results: Results) -> Iterator[Statement]:
-    """The groups with the highest risk; without groups, the items with the highest risk."""
-    tables, several = group_tables(results, results.selective.confidences[0]), len(results.systems) > 1
-    for group in tables[:_IN_FULL]:
-        yield ByGroup(group.name, group.system.name if several else "", tuple(islice(group.statements, _IN_FULL)))
-    if not tables:
-        yield NoGroups()
-        yield _worst_items(results)
 
 
 def _worst_items(results: Results) -> WorstItems:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from demur.drawing.labels import isolated
 from demur.errors import harmless, shown
 from demur.quantities.signature import resampled
-from demur.results.study import SIGNATURE, SelectiveStudy
-from demur.show.statements.statement import Fact
+from demur.results.study import SIGNATURE
+from demur.show.statements.of_features import said_by_features
+from demur.show.statements.statement import Fact, Statement
 from demur.show.text import level_of
 
 if TYPE_CHECKING:
@@ -41,28 +41,27 @@ def loss_used(results: Results) -> LossUsed:
 
 @dataclass(frozen=True, slots=True)
 class Resampling(Fact):
-    """How often what was resampled, within which levels if any; 0 resamples if nothing was."""
+    """How often what was resampled, and what features say of that; 0 resamples if nothing was."""
 
     resamples: int
     seed: int
     noun: str
-    within: str | None = None
+    further: tuple[Statement, ...] = ()
     label: ClassVar[str] = "Resampling"
 
     @property
     def words(self) -> str:
         """The resamples with their seed."""
-        strata = "" if self.within is None else f" within {isolated(self.within)}"
-        drawn = resampled(self.resamples, f"{self.noun}s{strata}", self.seed)
+        units = " ".join([f"{self.noun}s", *(statement.words for statement in self.further)])
+        drawn = resampled(self.resamples, units, self.seed)
         return drawn if self.resamples else f"{drawn}, so there are no intervals"
 
 
 def resampling(results: Results) -> Resampling:
     """How the clusters of results were resampled."""
     study, drawn = results.study, results.study.bootstrap
-    groups = study.groups if isinstance(study, SelectiveStudy) else None
-    within = None if groups is None else groups.stratified_by
-    return Resampling(drawn.n_resamples if drawn else 0, drawn.seed if drawn else 0, study.noun, within)
+    further = tuple(said_by_features(results, "resampling"))
+    return Resampling(drawn.n_resamples if drawn else 0, drawn.seed if drawn else 0, study.noun, further)
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,16 +206,6 @@ class ComparedWithNobody(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class NoGroups(Statement):
-    """Results without groups."""
-
-    @property
-    def words(self) -> str:
-        """That there are none, and how there could be."""
-        return "no groups were given (--group)"
-
-
-@dataclass(frozen=True, slots=True)
 class WorstItems(Statement):
     """The item with the highest risk of each system, among those with enough answers; or why none is said.
 

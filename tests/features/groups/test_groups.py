@@ -11,15 +11,16 @@ import pytest
 
 from demur import UserError
 from demur.extensions.audit.own import audited_runs
-from demur.facts.groups import GroupColumn, grouping_of
+from demur.facts.groupings import GroupColumn
+from demur.features.groups.named_groupings import grouping_of
+from demur.features.groups.options import Groups
 from demur.inference.key import Group, Key
 from demur.results import json_table
-from demur.results.groups import Groups
 from demur.results.load import results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
-from grouped import LABELS, T1, evaluated, items_of, random_table, values
+from features.groups.grouped import LABELS, T1, evaluated, items_of, random_table, values
 from results_by_loops import compared, run_recipes, strata_of_runs
 
 
@@ -143,10 +144,10 @@ def test_items_are_always_a_grouping_and_group_columns_are_no_signals() -> None:
 
 def test_both_files_give_back_every_number() -> None:
     items = items_of(random_table(10, clusters=12), {"site": "site"})
-    settings = Settings(confidence="conf", groups=Groups("site"), interval="percentile", level=0.9)
+    settings = Settings(confidence="conf", interval="percentile", level=0.9)
     for runs in ([items], [items.labelled("a"), items.labelled("b")], [items, items, items]):
         named = {f"s{place}": run for place, run in enumerate(runs)}
-        results = evaluate(named, settings=settings, plan=Plan(20, seed=2))
+        results = evaluate(named, settings=settings, features=[Groups("site")], plan=Plan(20, seed=2))
         back = results_of(json.loads(results.text))
         assert back.text == results.text
         assert {row.key for row in back} == {row.key for row in results}
@@ -162,7 +163,7 @@ def test_plain_loops_over_the_same_draws_agree_on_every_number_of_a_group(strati
     table = random_table(13, clusters=11)
     items = items_of(table | {"topic": [*"lmn"] * (len(table["conf"]) // 3) + ["l"] * (len(table["conf"]) % 3)}, LABELS)
     groups = Groups("site", "topic", min_clusters=3, stratify=stratify)
-    results = evaluate({"s": items}, settings=Settings(confidence="conf", groups=groups), plan=Plan(8, seed=3))
+    results = evaluate({"s": items}, settings=Settings(confidence="conf"), features=[groups], plan=Plan(8, seed=3))
     recipes = run_recipes(results, {"s": items}, None)
     found = compared(results, recipes, strata=strata_of_runs(results, {"s": items}))
     assert all(one.agrees for one in found)
@@ -191,9 +192,10 @@ def test_the_warnings_say_how_many_groups_were_looked_at_and_which_rest_on_few()
 def test_systems_that_are_compared_must_agree_on_the_groups() -> None:
     one = items_of(T1, {"site": "site"})
     other = items_of(T1 | {"site": [*"xxxxyyyx"]}, {"site": "site"})
-    of_site = Settings(confidence="conf", groups=Groups("site"))
     with pytest.raises(UserError, match="cluster D, 2: site is y in a and x in b"):
-        evaluate({"a": one, "b": other}, settings=of_site, plan=Plan(0, None))
+        evaluate(
+            {"a": one, "b": other}, settings=Settings(confidence="conf"), features=[Groups("site")], plan=Plan(0, None)
+        )
 
 
 def test_a_threshold_that_cannot_be_is_told() -> None:

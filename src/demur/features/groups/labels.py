@@ -1,59 +1,63 @@
-"""Labels of groups: columns of a long table, members of a file of units, or a table of labels beside run files."""
+"""The labels of groups: columns of the data, and a table of labels by cluster or by unit."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from demur.errors import UserError, literal, repeated, shown, unknown
-from demur.facts.codes import Codes
-from demur.facts.columns import MISSING
-from demur.facts.groups import GroupColumn, Grouping, GroupText
+from demur.errors import UserError, literal, repeated, shown
+from demur.facts.groupings import GroupColumn, GroupText
 from demur.facts.ids import ClusterId
 from demur.facts.items import Items
+from demur.features.groups.options import Groups
 from demur.read.cells import Cells, read_cells
+from demur.read.label_columns import label_cells, named_column
 from demur.read.tables import missing_column, opened_table
-from demur.read.units_file import GROUPS
+from demur.results.features import FeatureOptions
 
+if TYPE_CHECKING:
+    from demur.read import TableOptions
+
+T = TypeVar("T", bound="TableOptions")
 _IDS = ("cluster", "item")
 
 
-def label_columns(header: Sequence[str], columns: Mapping[str, GroupText]) -> list[str]:
-    """The columns that hold labels."""
-    return [GroupColumn.of(text, header).name for text in columns.values()]
+@dataclass(frozen=True, slots=True)
+class Labels(FeatureOptions):
+    """Where the labels of groups are: columns of the data, and of a table of labels, by the names of the groups."""
 
+    feature: ClassVar[str] = "groups"
 
-def _cells(table: Cells, column: GroupColumn) -> Codes:
-    """A column of labels as they are written, so that 01 is not 1; as numbers if it is to be cut."""
-    codes = table.codes(column.name)
-    return codes.mapped(table.value) if column.cuts else codes
+    groups: Groups
+    of_data: Mapping[str, GroupText]
+    of_file: Mapping[str, GroupText]
+    file: GroupFile | None
 
+    @classmethod
+    def of(cls, groups: Groups) -> Labels:
+        """The column of each group, if it has one; all columns of the table of labels if none of them is asked for."""
+        file = None if groups.table is None else GroupFile.of(groups.table)
+        columns = file.columns if file else []
+        texts = {name: column or (name if name in columns else None) for name, column in groups.labels.items()}
+        of_file = {name: text for name, text in texts.items() if text and GroupColumn.of(text, columns).name in columns}
+        of_data = {name: text for name, text in texts.items() if text and name not in of_file}
+        if not of_file:
+            of_file = {name: name for name in columns if name not in texts}
+        return cls(groups.named([*texts, *of_file]), of_data, of_file, file)
 
-def table_groups(table: Cells, columns: Mapping[str, GroupText]) -> dict[str, Grouping]:
-    """The groups of a table: the requested columns, and in a file of units also those that it names."""
-    if GROUPS in table.values:
-        labels = table.codes(GROUPS).mapped(lambda text: {} if text is MISSING else json.loads(text))
-        names = dict.fromkeys(name for unit in labels.values for name in unit)
-        known = {name: labels.mapped(lambda unit, name=name: unit.get(name)) for name in names}  # type: ignore[misc]
-        requested = {name: GroupColumn.of(text, [*known]) for name, text in columns.items()}
-        columns_of = {name: GroupColumn(name) for name in known} | requested
-        return {name: _named(column, known).grouping(known[column.name]) for name, column in columns_of.items()}
-    groupings = {}
-    for name, text in columns.items():
-        column = GroupColumn.of(text, [*table.values])
-        if column.name not in table.values:
-            listed = ", ".join(map(shown, table.values))
-            raise UserError(f"no column {shown(column.name)} for the group {shown(name)}; columns: {listed}")
-        groupings[name] = column.grouping(_cells(table, column))
-    return groupings
+    def reading(self, options: T) -> T:
+        """The options of a table, with its columns of labels added."""
+        return replace(options, group=self.of_data) if self.of_data else options
 
+    def joined(self, runs: list[Items]) -> list[Items]:
+        """The facts of runs, with the labels of the table added."""
+        return runs if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
 
-def _named(column: GroupColumn, known: Collection[str]) -> GroupColumn:
-    if column.name not in known:
-        raise unknown("group of this file", column.name, known)
-    return column
+    def read(self, runs: Sequence[Items], columns: Mapping[str, str]) -> Groups:  # noqa: ARG002
+        """The groups, with the names of all of them."""
+        return self.groups
 
 
 def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, GroupText] | None = None) -> Items:
@@ -118,7 +122,7 @@ class GroupFile:
             column = replace(GroupColumn.of(text, self.columns), file=self.path)
             if name in groups:
                 raise self._error(f"the data have a group {shown(name)} as well: give this one another name")
-            cells = _cells(self.table, _named(column, self.columns))
+            cells = label_cells(self.table, named_column(column, self.columns))
             try:
                 groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])
             except UserError as error:

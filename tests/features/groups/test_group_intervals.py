@@ -12,16 +12,16 @@ import pytest
 
 from demur import UserError
 from demur.confidences.grading import grade
-from demur.facts.groups import REST
+from demur.features.groups.options import Groups
+from demur.features.groups.rows import REST, GroupView
 from demur.inference.key import Group, Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.student import t_quantile
-from demur.inference.views import CurveView, GroupView
+from demur.inference.views import CurveView
 from demur.quantities import Measure
 from demur.read import TableOptions, read_table
-from demur.results.groups import Groups
 from demur.sampling.draws import drawn_within
-from grouped import T1, evaluated, random_table
+from features.groups.grouped import T1, evaluated, random_table
 from reference.draws import drawn
 
 

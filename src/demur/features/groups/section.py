@@ -5,10 +5,10 @@ from dataclasses import replace
 from demur.drawing.forest import bar_strip, scale_strip, value_strip
 from demur.drawing.picture import Frame
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
-from demur.results.groups import GroupCurve
+from demur.features.groups.statements import GroupTable, group_tables, row_text
+from demur.features.groups.study import GroupCurve, groups_of
 from demur.results.table import Results
 from demur.show.sections import Content, section
-from demur.show.statements.groups import GroupTable, group_tables, row_text
 from demur.show.text import interval_row, title_of
 
 _SMALL = (320, 230)
@@ -17,7 +17,7 @@ _SMALL = (320, 230)
 @section("groups", "Who is served", task="selective", order=40)
 def groups(results: Results) -> Content | None:
     """The groups of every confidence; None if none were requested."""
-    record = results.selective.groups
+    record = groups_of(results)
     if record is None:
         return None
     tables = [group_tables(results, confidence) for confidence in results.selective.confidences]

@@ -1,10 +1,10 @@
-"""Labels of groups from files of units, from tables of labels, and how several systems keep them."""
+"""Labels of units from files of units and columns of tables, and how several systems keep them."""
 
 import json
 
 import pytest
 
-from demur import TableOptions, UserError, read_systems, read_table, with_groups
+from demur import TableOptions, UserError, read_systems, read_table
 from demur.facts.alignment import aligned
 from runs import written
 
@@ -39,33 +39,6 @@ def test_labels_of_units_that_are_no_object_are_refused(tmp_path):
 TABLE = {"cluster": [1, 1, 2], "item": ["q", "r", "q"], "loss": [0, 1, 0]}
 
 
-def test_labels_may_be_of_clusters_or_of_units():
-    items = read_table(TABLE)
-    by_cluster = with_groups(items, {"cluster": [1, 2, 9], "site": ["x", "y", "z"]})
-    assert by_cluster.groups["site"].levels == ("x", "y")
-    by_unit = with_groups(items, {"cluster": [1, 2], "item": ["r", "q"], "topic": ["law", "law"]})
-    topic = by_unit.groups["topic"]
-    assert [topic.levels[place] for place in topic.index] == ["(none)", "law", "law"]
-    cut = with_groups(items, {"cluster": [1, 2], "age": [20.5, 50]}, {"by age": "age:18,40,65"})
-    assert cut.groups["by age"].levels == ("[18,40)", "[40,65)")
-
-
-@pytest.mark.parametrize(
-    ("labels", "columns", "message"),
-    [
-        ({"cluster": [1, 1], "site": ["x", "y"]}, None, "cluster 1: given more than once"),
-        ({"site": ["x"]}, None, "no column cluster for cluster"),
-        ({"cluster": [1]}, None, "there is no column of labels beside cluster and item"),
-        ({"cluster": [7], "site": ["x"]}, None, "no cluster of the run is among its clusters, the first of which is 7"),
-        ({"cluster": [1, 2], "age": [1.5, 2.5]}, None, "age holds the number 1.5: cut it"),
-        ({"cluster": [1], "site": ["x"]}, {"site": "sight"}, "no group of this file is called sight"),
-    ],
-)
-def test_labels_that_cannot_be_used_are_told(labels, columns, message):
-    with pytest.raises(UserError, match=message):
-        with_groups(read_table(TABLE), labels, columns)
-
-
 def test_whole_numbers_and_bools_are_labels_in_the_order_of_their_size():
     table = TABLE | {"code": [10, 2, None], "flag": [True, False, True]}
     items = read_table(table, options=TableOptions(group={"code": "code", "flag": "flag"}))
@@ -88,6 +61,3 @@ def test_labels_of_a_csv_are_as_they_are_written(tmp_path):
     items = read_table(written(tmp_path, text, "t.csv"), options=options)
     assert items.groups["zip"].levels == ("01", "1", "(none)")
     assert items.groups["size"].levels == ("[0,2)", "[2,9)", "(none)")
-    labels = written(tmp_path, "cluster;item;topic\n1;01;law\n", "g.csv")
-    items = read_table({"cluster": [1], "item": ["01"], "loss": [0]})
-    assert with_groups(items, labels).groups["topic"].levels == ("law",)

@@ -12,28 +12,50 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from demur.facts.groups import REST, Grouping
+from demur.facts.groupings import Grouping
+from demur.features.groups.quantities import AcceptedSums
 from demur.inference.estimates import TOO_SMALL, Estimate
 from demur.inference.intervals import NO_VARIATION, Interval
 from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
-from demur.inference.views import CurveView, GroupView
-from demur.quantities import Measure, quantities
+from demur.inference.views import CurveView, SharedView
+from demur.quantities import Measure
 from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON
-from demur.quantities.thresholds import AcceptedSums, threshold_text
+from demur.quantities.thresholds import threshold_text
+from demur.sampling.coverage import Coverage
+from demur.sampling.sample import Cut, Sample
 from demur.types import Flags, Json
 
 FEWEST_ACCEPTED = 5
+REST = "rest"  # all units outside a group
 SERVED = ("coverage", "risk")  # at the threshold that all groups share
-WITHIN = tuple(  # of each group's own curve
-    f"{entry.stem}@{COMMON}" if entry.parameter else entry.name for entry in quantities("curve", "within")
-)
+WITHIN = ("cmax", "aurc", "augrc", "eaurc", f"aurc@{COMMON}", f"augrc@{COMMON}")  # of each group's own curve
+OF_UNITS, OF_ACCEPTED = ("units", "answered"), ("accepted", "errors", "loss_sum")
+COUNTS = (*OF_UNITS, "clusters", *OF_ACCEPTED)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupView(SharedView):
+    """One of several groups of units, cut at the smallest Cmax of the groups that answer anything.
+
+    Groups have different numbers of units, so the common coverage is a share; in a replicate it is taken over the
+    groups that the replicate holds.
+    """
+
+    @cached_property
+    def reached(self) -> Coverage | None:
+        """The common coverage; None where no group answers anything."""
+        reached = [member.curve.coverage_reached for member in self.members if member.curve.defined]
+        return Coverage.of(min(reached)) if reached else None
+
+    def joined(self, samples: Sequence[Sample]) -> Cut:
+        """The replicates of the group, cut at the smallest Cmax of all groups that a replicate has answers of."""
+        return Cut.at_common_coverage(samples[self.index], samples, answering=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +144,9 @@ class GroupRows:
         """The clusters, units, answers, accepted answers and summed loss of each group."""
         for level in self.levels:
             own = UnitSums(level.view.curve.units, level.view.curve.answered, math.nan)
-            for entry in quantities("units", "groups"):
-                sums: Any = own if "items" in entry.shown else level.sums
-                name = entry.name if entry.parameter is None else self.at_threshold(entry.stem)
+            for stem in COUNTS:
+                sums = own if stem in OF_UNITS else level.sums
+                name = self.at_threshold(stem) if stem in OF_ACCEPTED else stem
                 yield Estimate(self.of_level(level.name, name), Measure.of(name, "units")(sums))
 
     def finished(self, estimates: Mapping[Key, Estimate]) -> Iterator[Estimate]:

@@ -6,18 +6,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from demur.drawing.labels import isolated, shortened
-from demur.facts.groups import REST
+from demur.features.groups.rows import REST, SERVED, WITHIN
+from demur.features.groups.study import GroupCurve, GroupingRecord, GroupsRecord, groups_of
 from demur.inference.estimates import Estimate
-from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.thresholds import threshold_text
-from demur.results.groups import GroupCurve, GroupingRecord, GroupsRecord
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
 from demur.show.statements.statement import Statement, counted
 from demur.show.text import UNDEFINED, four, interval_text
+
+_IN_FULL = 2  # tables, and statements on each, in the answer to a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,33 @@ class RiskSpread(Statement):
         return f"highest minus lowest: {row_text(self.difference, ', ')}"
 
 
+@dataclass(frozen=True, slots=True)
+class WithinStrata(Statement):
+    """Clusters were drawn within the levels of a grouping."""
+
+    grouping: str
+
+    @property
+    def words(self) -> str:
+        """The grouping."""
+        return f"within {isolated(self.grouping)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ByGroup(Statement):
+    """What is said of one grouping, of one system; the system has no name where there is one alone."""
+
+    grouping: str
+    system: str
+    said: tuple[Statement, ...]
+
+    @property
+    def words(self) -> str:
+        """The grouping, and the statements on it."""
+        head = f"by {isolated(self.grouping)}{self.system and f', {self.system}'}"
+        return f"{head}: {'; '.join(statement.words for statement in self.said)}"
+
+
 @dataclass(frozen=True)
 class GroupTable:
     """The groups of one grouping, of one system under one confidence."""
@@ -183,7 +212,7 @@ def row_text(row: Estimate, between: str = " ") -> str:
 
 def group_tables(results: Results, confidence: str) -> list[GroupTable]:
     """The tables of every grouping under one confidence, for each system; none without groups."""
-    record = results.selective.groups
+    record = groups_of(results)
     if record is None:
         return []
     return [
@@ -191,6 +220,17 @@ def group_tables(results: Results, confidence: str) -> list[GroupTable]:
         for grouping in record.groupings
         for system in systems_of(results)
     ]
+
+
+def statements_on(results: Results, topic: str) -> Iterator[Statement]:
+    """What is said of groups on a topic of the core: the strata of the draws, or for whom the risk is highest."""
+    record = groups_of(results)
+    if record is not None and record.stratified_by is not None and topic == "resampling":
+        yield WithinStrata(record.stratified_by)
+    if topic == "for_whom":
+        several = len(results.systems) > 1
+        for group in group_tables(results, results.selective.confidences[0])[:_IN_FULL]:
+            yield ByGroup(group.name, group.system.name if several else "", tuple(islice(group.statements, _IN_FULL)))
 
 
 def _by_risk(line: GroupLine) -> tuple[bool, float]:

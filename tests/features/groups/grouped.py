@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from demur.features.groups.options import Groups
 from demur.inference.key import Group
 from demur.read import TableOptions, read_table
-from demur.results.groups import Groups
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
@@ -33,7 +33,8 @@ def evaluated(table: dict[str, Any], groups: Any, group: dict[str, str], resampl
     groups = groups if isinstance(groups, Groups) else Groups(*groups)
     return evaluate(
         items,
-        settings=Settings(confidence="conf", groups=groups, created_at="2026-01-31T12:00:00Z", **settings),
+        settings=Settings(confidence="conf", created_at="2026-01-31T12:00:00Z", **settings),
+        features=[groups],
         plan=Plan(resamples, seed=1),
     )
 

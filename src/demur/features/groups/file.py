@@ -1,18 +1,19 @@
-"""Groups in the nested file: their models, and the levels of each grouping, at the shared threshold and by curves."""
+"""Groups in result files: the models of their members, and the levels of each grouping from the rows and back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from demur.facts.groups import REST
-from demur.files.strict_model import Count, Declared, Part, Share
+from demur.features.groups.options import Groups
+from demur.features.groups.rows import COUNTS, OF_ACCEPTED, REST, SERVED, WITHIN
+from demur.features.groups.study import GroupingRecord, GroupsRecord, groups_of
+from demur.files.strict_model import SPARSE, Count, Declared, Part, Placed, Share
 from demur.inference.estimates import Estimate
-from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
-from demur.quantities import Measure, quantities
+from demur.quantities import Measure
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import THRESHOLD, threshold_text
-from demur.results.groups import GroupingRecord
+from demur.results.feature_files import FileMembers
 from demur.results.json_table import RENAMED
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, Ends, estimate_of, written
 from demur.results.parts import Many, Number, Pair
@@ -20,7 +21,6 @@ from demur.results.table import Results
 from demur.types import Json
 
 INSIDE = {name.replace(f"@{COMMON}", "_at_c"): name for name in WITHIN}
-COUNTS = {entry.stem: entry.parameter is not None for entry in quantities("units", "groups")}
 _PLAIN = ("std_error", "drop_rate", "upper_bound", "p_value", "above", "below", "no_interval", "not_requested")
 MEMBERS = INTERVALS | AT_ONCE | {RENAMED.get(name, name): name for name in _PLAIN}
 _HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member left out where it is empty
@@ -111,27 +111,51 @@ class GroupedNumbers(Part):
     c_common: Share
 
 
-def encoded_groups(results: Results, system: str, confidence: str) -> Json | None:
-    """The groupings of one run; None without groups."""
-    record = results.selective.groups
-    if record is None:
-        return None
-    key = Key(system, "", confidence)
-    return {grouping.name: _grouping(results, key, grouping) for grouping in record.groupings}
+class GroupMembers(FileMembers):
+    """The record of groups in a study, and the groupings of a run."""
+
+    study: ClassVar = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="failed")}
+    nested: ClassVar = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="probabilities")}
+    run: ClassVar = {
+        "groups": Placed(Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], before="external", order=10)
+    }
+
+    def recorded(self, study: Any) -> Groups | None:
+        """The groups that were asked for."""
+        return None if study.groups is None else Groups.recorded(study.groups)
+
+    def encoded(self, results: Results, system: str, confidence: str) -> Json:
+        """The groupings of one run."""
+        record, key = groups_of(results), Key(system, "", confidence)
+        if record is None:
+            return {}
+        threshold = record.threshold_of(system, confidence)
+        return {"groups": {each.name: _grouping(results, key, threshold, each) for each in record.groupings}}
+
+    def decoded(self, system: str, confidence: str, run: Any) -> Iterator[Estimate]:
+        """The rows of every grouping of a run."""
+        return _rows(Key(system, "", confidence), run.groups or {})
+
+    def holds(self, results: Results, key: Key) -> bool:
+        """Whether the member `groups` holds a number: of a group, or of all units at the shared threshold."""
+        record, measure = groups_of(results), Measure.of(key.quantity)
+        at_threshold = measure.quantity.parameter is THRESHOLD
+        if record is None or key.group is None:
+            return record is not None and at_threshold
+        named = key.group.name in {grouping.name for grouping in record.groupings}
+        return named and (at_threshold or str(measure) in WITHIN or str(measure) in COUNTS)
+
+    def warned(self, results: Results) -> tuple[Sequence[Json], Iterable[str]]:
+        """The groups of every system, and their risks at the thresholds."""
+        record = groups_of(results)
+        if record is None:
+            return (), ()
+        groups = [Group(grouping.name, level) for grouping in record.groupings for level in grouping.levels]
+        subjects = [{"system": system, "group": group} for system in results.systems for group in groups]
+        return subjects, {f"risk@{threshold_text(shared.threshold)}" for shared in record.thresholds}
 
 
-def in_groups(results: Results, key: Key) -> bool:
-    """Whether the member `groups` holds a number: of a group, or of all units at the shared threshold."""
-    record, measure = results.selective.groups, Measure.of(key.quantity)
-    at_threshold = measure.quantity.parameter is THRESHOLD
-    if record is None or key.group is None:
-        return record is not None and at_threshold
-    named = key.group.name in {grouping.name for grouping in record.groupings}
-    return named and (at_threshold or str(measure) in WITHIN or str(measure) in COUNTS)
-
-
-def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
-    threshold = results.selective.groups.threshold_of(key.system, key.confidence)  # type: ignore[union-attr]
+def _grouping(results: Results, key: Key, threshold: float, grouping: GroupingRecord) -> Json:
     overall = {stem: results[_key(key, stem, threshold)] for stem in SERVED}
     levels = [_level(results, key, threshold, Group(grouping.name, level)) for level in grouping.levels]
     judged = [level for level in levels if not level["small"] and level["risk"] is not None]
@@ -185,7 +209,7 @@ def _key(key: Key, stem: str, threshold: float, group: Group | None = None, minu
 
 
 def _count_key(key: Key, name: str, threshold: float, group: Group) -> Key:
-    return _key(key, name, threshold, group) if COUNTS[name] else Key(key.system, name, key.confidence, group=group)
+    return _key(key, name, threshold, group) if name in OF_ACCEPTED else replace(key, quantity=name, group=group)
 
 
 def _numbers(rows: Mapping[str, Estimate]) -> Json:
@@ -200,9 +224,7 @@ def _extreme(row: Estimate) -> Json:
     return {"ci95": written(row, "simultaneous"), "no_interval": row.no_interval or None}
 
 
-def group_rows(system: str, confidence: str, groups: Mapping[str, GroupedNumbers]) -> Iterator[Estimate]:
-    """The rows of every grouping of a run."""
-    key = Key(system, "", confidence)
+def _rows(key: Key, groups: Mapping[str, GroupedNumbers]) -> Iterator[Estimate]:
     for index, (name, grouping) in enumerate(groups.items()):
         threshold = grouping.threshold.value
         if index == 0:
