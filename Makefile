@@ -97,7 +97,7 @@ $(CONVENTIONS)/.ready: requirements-conventions.lock | writable
 	@touch $@
 
 test-conventions: $(TOOLS) $(CONVENTIONS)/.ready  ## the emulations against the tools themselves (torch: 5 GB)
-	DEMUR_CONVENTIONS_PYTHON="$(abspath $(CONVENTIONS))/bin/python" $(BIN)/python -m pytest -m conventions tests/quantities/test_real_tools.py
+	DEMUR_CONVENTIONS_PYTHON="$(abspath $(CONVENTIONS))/bin/python" $(BIN)/python -m pytest -m conventions tests/features/conventions/test_real_tools.py
 
 $(DISTRIBUTED)/.ready: requirements-distributed.lock $(TOOLS) | writable
 	$(INSTALL) --no-deps --require-hashes --upgrade --target $(DISTRIBUTED) -r requirements-distributed.lock

@@ -38,6 +38,7 @@ from demur.facts.instruments import Instrument as Instrument
 from demur.facts.instruments import instrument as instrument
 from demur.facts.items import Items as Items
 from demur.facts.points import typed_point as typed_point
+from demur.features.conventions.options import Conventions as Conventions
 from demur.features.costs.envelope import cost_optimal as cost_optimal
 from demur.features.costs.options import Costs as Costs
 from demur.features.groups.labels import with_groups as with_groups
@@ -69,7 +70,6 @@ from demur.read import read_rater as read_rater
 from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
-from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate
 from demur.results.load import load as load

@@ -11,8 +11,13 @@ What a hook is:
     additions   (options, evaluation, plan) -> `demur.results.features.Additions`: rows, contrasts, record, warnings
     file        the `demur.results.feature_files.FileMembers` of its members of result files
     statements  (results, topic) -> statements, for places of the core that ask features about a topic
+    signatures  (results, signature of our numbers) -> the signatures of further numbers, by name
+    table_rows  (results, confidence, names) -> rows of tables besides those of a curve, all or those of these names
     console     (results, confidence) -> lines of the report below the numbers of a confidence
     page        the module that registers its sections; the template of a section is `ANCHOR.html.j2` in the folder
+
+`commands` are commands of the command line by name, with the modules that register them. The topics of statements are
+in `demur.show.statements.of_features`.
 """
 
 from __future__ import annotations
@@ -51,15 +56,21 @@ class Feature:
     additions: str = ""
     file: str = ""
     statements: str = ""
+    signatures: str = ""
+    table_rows: str = ""
     console: str = ""
     page: str = ""
+    commands: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
 
     def hook(self, kind: str) -> Any:
         """What a hook names, imported; None if the feature has no such hook."""
-        module, _, name = getattr(self, kind).partition(":")
-        if not module:
-            return None
+        named = getattr(self, kind)
+        return self.load(named) if named else None
+
+    def load(self, named: str) -> Any:
+        """What `module:name` is within the folder, or the module alone."""
+        module, _, name = named.partition(":")
         imported = import_module(f"{PACKAGE}.{self.name}.{module}")
         return getattr(imported, name) if name else imported
 
@@ -88,6 +99,15 @@ def required(name: str, what: str) -> Feature:
     if name not in features():
         raise UserError(f"{what} needs the feature {name}, which is not installed")
     return features()[name]
+
+
+def commands() -> dict[str, str]:
+    """The modules of the commands that features add, by the names of the commands."""
+    return {
+        command: f"{PACKAGE}.{name}.{module}"
+        for name, feature in features().items()
+        for command, module in feature.commands.items()
+    }
 
 
 def hooks(kind: str) -> dict[str, Any]:

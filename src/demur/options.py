@@ -26,7 +26,8 @@ class Option:
 
     `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one
     value is read as, `repeated` options take several, and `also` are further kinds that `demur.toml` may have. An
-    `everyday` option is in the short help. `call` is how it is given in Python, if not as an argument of its name.
+    `everyday` option is in the short help. `call` is how it is given in Python, if not as an argument of its name. The
+    names that are `known` replace the name of the section in braces where its help is printed.
     """
 
     help: str
@@ -38,6 +39,7 @@ class Option:
     everyday: bool = False
     also: tuple[type, ...] = ()
     call: str = ""
+    known: Callable[[], Iterable[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from demur.facts.frames import Record, Tabular
 from demur.facts.ids import checked_ids, sorted_ids
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
+from demur.feature import required
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import interval
 from demur.quantities import Measure, Quantity
-from demur.quantities.conventions.emulations import EMULATIONS, Answers
 from demur.quantities.curve import POINT_COLUMNS, Curve
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.registry import QUANTITIES
@@ -148,7 +148,11 @@ def compute_aurc(items: Rows | Dicts, *, loss: str | None = None, instrument: Sc
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise UserError("no loss is given: compute_aurc needs one, as loss='abs', unless its rows are dicts")
     graded = _graded_rows([*map(_row_of, range(len(rows)), cast("Dicts", rows))], "abs", instrument)
-    return EMULATIONS["item-by-item"].emulated("aurc", Answers(graded)).value if graded.answered else 0.0
+    if not graded.answered:
+        return 0.0
+    emulations = required("conventions", "compute_aurc of dicts without a loss").load("emulations")
+    number: float = emulations.EMULATIONS["item-by-item"].emulated("aurc", emulations.Answers(graded)).value
+    return number
 
 
 _QUANTITY_OF[compute_aurc] = QUANTITIES["aurc"]

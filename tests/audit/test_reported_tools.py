@@ -65,8 +65,8 @@ def test_every_figure_of_a_tool_is_that_of_the_plain_loops():
 
 @pytest.fixture(scope="module")
 def results():
-    settings = Settings(loss="zero_one", confidence="llm", conventions=Conventions(*TOOLS))
-    return evaluate(read_run(RUN, mode="zero_shot"), settings=settings, plan=Plan(0, None))
+    settings = Settings(loss="zero_one", confidence="llm")
+    return evaluate(read_run(RUN, mode="zero_shot"), Conventions(*TOOLS), settings=settings, plan=Plan(0, None))
 
 
 def table_of(results, convention, names=("aurc", "augrc"), digits=4):
@@ -195,9 +195,9 @@ def test_a_wrong_signature_is_one_line(tmp_path, results, line, told):
 
 
 def test_a_difference_of_two_runs_follows_the_signature_too(tmp_path):
-    settings = Settings(loss="zero_one", confidence="llm", conventions=Conventions("geifman"))
-    modes = ("zero_shot", "few_shot")
-    both = evaluate([read_run(RUN, mode=mode) for mode in modes], settings=settings, plan=Plan(0, None))
+    modes, geifman = ("zero_shot", "few_shot"), Conventions("geifman")
+    settings = Settings(loss="zero_one", confidence="llm")
+    both = evaluate([read_run(RUN, mode=mode) for mode in modes], geifman, settings=settings, plan=Plan(0, None))
     values = {mode: both[Key(mode, "aurc", "llm", convention="geifman")].value for mode in modes}
     content = {mode: {"aurc": value} for mode, value in values.items()}
     content["deltas"] = {"aurc": values["few_shot"] - values["zero_shot"]}

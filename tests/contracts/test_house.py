@@ -15,6 +15,7 @@ from commands import demur as in_process
 from demur.cli import MODULES
 from demur.cli.commands import app
 from demur.extension import installed
+from demur.feature import commands
 from installation import needs_all
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +65,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
         "demur.extensions.decide.rule",
         "demur.extensions.audit",
     } - {"typer"}
-    unused |= {"demur.read.guesser", "demur.quantities.conventions.emulations", "demur.show.tables"}
+    unused |= {"demur.read.guesser", "demur.features.conventions.emulations", "demur.show.tables"}
     unused |= {"demur.drawing.picture", "demur.drawing.forest", "html"}
     assert not unused & {*loaded}
     assert threads == "1"
@@ -73,7 +74,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
 def test_every_command_is_imported_by_its_name():
     registered = [command.name or command.callback.__name__ for command in app.registered_commands]
     registered += [group.name for group in app.registered_groups]
-    added = [name for extension in installed().values() for name in extension.commands]
+    added = [*commands(), *(name for extension in installed().values() for name in extension.commands)]
     assert sorted(registered) == sorted([*added, *(name for names in MODULES.values() for name in names)])
 
 

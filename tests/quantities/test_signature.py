@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur import UserError
-from demur.quantities.conventions.signature import KEYS, MEANINGS, Signature, meaning
+from demur.quantities.signature import KEYS, MEANINGS, Signature, meaning
 
 LINE = (
     "loss:abs_norm.3|unit:item|cluster:participant|abst:in|ties:plateau|start:first|rule:trapezoid|dom:cmax|x:1|"

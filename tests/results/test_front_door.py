@@ -130,8 +130,8 @@ class TestFeatures:
 
     def test_that_settings_have_are_asked_for_too(self):
         given = evaluate(TABLE, Groups(site="site"), Costs("0.1"), Conventions("fd-shifts"), **HOW)
-        features = {"groups": Groups(site="site"), "conventions": Conventions("fd-shifts")}
-        assert same_numbers(evaluate(TABLE, Costs("0.1"), settings=Settings(**features), **HOW), given)
+        others = Costs("0.1"), Conventions("fd-shifts")
+        assert same_numbers(evaluate(TABLE, *others, settings=Settings(groups=Groups(site="site")), **HOW), given)
 
 
 class TestSettingsOfResults:
@@ -151,7 +151,7 @@ class TestSettingsOfResults:
         settings = results.settings
         assert (settings.baseline, settings.lower_is_surer, settings.exclude) == ("B", ("sure",), ("C",))
         assert settings.groups.labels == {"site": "site"}
-        assert results.features == (Costs("0.1", cross_fit=3),)
+        assert results.features == (Costs("0.1", cross_fit=3), Conventions("fd-shifts"))
 
     @needs("retrieval")
     def test_are_those_of_answers(self):

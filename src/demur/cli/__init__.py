@@ -14,7 +14,6 @@ MODULES = {  # of the core, in the order the help lists them
     "calibrate": ("calibrate",),
     "fields": ("fields",),
     "show": ("report", "table", "figure"),
-    "convention": ("convention",),
     "schema": ("schema",),
 }
 _ALL = "demur.cli.commands"
@@ -64,11 +63,14 @@ def load(words: Sequence[str]) -> None:
     """Import the module of the named command, or all modules for the help and for an unknown name."""
     known = (module for module, commands in MODULES.items() if words and words[0] in commands)
     module = next(known, None)
-    import_module(f"demur.cli.{module}" if module else _of_extensions().get(words[0] if words else "", _ALL))
+    import_module(f"demur.cli.{module}" if module else _added().get(words[0] if words else "", _ALL))
 
 
-def _of_extensions() -> dict[str, str]:
-    """The modules of the commands that extensions add."""
+def _added() -> dict[str, str]:
+    """The modules of the commands that features and extensions add."""
     from demur.extension import installed
+    from demur.feature import commands
 
-    return {command: module for extension in installed().values() for command, module in extension.commands.items()}
+    return commands() | {
+        command: module for extension in installed().values() for command, module in extension.commands.items()
+    }

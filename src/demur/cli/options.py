@@ -89,12 +89,6 @@ def _losses() -> Iterable[str]:
     return LOSSES
 
 
-def _conventions() -> Iterable[str]:
-    from demur.quantities.conventions.emulations import EMULATIONS
-
-    return EMULATIONS
-
-
 def _methods() -> Iterable[str]:
     from demur.confidences.calibrators import method_names
 
@@ -109,7 +103,6 @@ def _targets() -> Iterable[str]:
 
 # Placeholders in the help of options, and the names that replace them; the command of an extension adds its own.
 REGISTERED: dict[str, Callable[[], Iterable[str]]] = {
-    "{conventions}": _conventions,
     "{losses}": _losses,
     "{methods}": _methods,
     "{targets}": _targets,

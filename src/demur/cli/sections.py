@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import typer.main
 
-from demur.cli.options import ListingCommand
+from demur.cli.options import REGISTERED, ListingCommand
 from demur.errors import UserError, literal, located, nearest, unknown
 from demur.feature import features
 from demur.options import Option, as_option, declared, flag_of, named_values, sections
@@ -37,7 +37,6 @@ _PANELS = {
     "settings": "What is computed",
     "plan": "How it is resampled",
     "raters": "Raters and published points",
-    "conventions": "Conventions of other tools",
 }
 _PATHS = ("instrument", "points", "forced")  # texts that may be paths
 _OWN_NAMES = {
@@ -174,6 +173,8 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
     kind: Any = GenericAlias(list, option.kind) if option.repeated else option.kind
     names = [option.flag or f"--{name.replace('_', '-')}", *option.aliases]
     feature = section not in ("columns", "reading", "settings", "plan")
+    if option.known is not None:
+        REGISTERED[f"{{{section}}}"] = option.known
     shown: Any = {
         "metavar": option.metavar,
         "help": f"{option.help[:-1]}; repeatable." if option.repeated else option.help,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,16 @@ from demur.errors import UserError, literal, repeated
 from demur.evaluation.raters import Raters
 from demur.evaluation.reading import ReadingOptions
 from demur.feature import hooks
-from demur.results.emulated import Conventions
 from demur.results.features import FeatureOptions
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 
-Feature = Raters | Conventions | FeatureOptions
+Feature = Raters | FeatureOptions
 
 
 def option_classes() -> dict[str, type[Any]]:
     """The options of each feature that has any, by the feature's name."""
-    return {"raters": Raters, **hooks("options"), "conventions": Conventions}
+    return {"raters": Raters, **hooks("options")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,7 @@ class Request:
 
     def feature(self, kind: type[Any]) -> Any:
         """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
-        settings = self.settings
-        of_settings = (settings.conventions,)
-        return next((known for known in (*self.features, *of_settings) if isinstance(known, kind)), kind())
+        return next((known for known in self.features if isinstance(known, kind)), kind())
 
     @property
     def asked(self) -> list[FeatureOptions]:
@@ -69,7 +66,3 @@ class Request:
         paths = [*named, *self.feature(Raters).files, *(path for options in self.asked for path in options.files)]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
         return [*files, *self.also_read]
-
-    def with_features(self) -> Settings:
-        """The settings, with the features among them."""
-        return replace(self.settings, conventions=self.feature(Conventions))

@@ -8,7 +8,6 @@ from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
 from demur.quantities.registry import CUT
-from demur.results.emulated import encoded_emulations
 from demur.results.feature_files import FileMembers, members_in
 from demur.results.features import features_in
 from demur.results.json_table import columns_of
@@ -91,7 +90,7 @@ def _beyond_members(results: Results, members: Sequence[FileMembers]) -> Estimat
     rest = []
     for row in results:
         key = row.key
-        if key.convention or (key.group is None and key.quantity in with_member and key.system in results.systems):
+        if key.group is None and key.quantity in with_member and key.system in results.systems:
             continue
         if any(added.holds(results, key) for added in members):
             continue
@@ -204,7 +203,6 @@ def _run(results: Results, system: str, confidence: str, members: Sequence[FileM
     beside = {
         "external": external_of(results, system, confidence),
         "handover": results.curves[system, confidence].handover,
-        "emulated": encoded_emulations(results, system, confidence),
     }
     for added in members:
         beside |= added.encoded(results, system, confidence)

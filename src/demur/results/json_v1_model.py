@@ -12,7 +12,6 @@ from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
-from demur.results.emulated import EmulatedNumber
 from demur.results.feature_files import with_members
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_beside import BesidePoint
@@ -256,7 +255,6 @@ class NestedFile(Part):
     external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
     margin: Annotated[float | None, SPARSE] = None
     handover_threshold: Annotated[float | None, SPARSE] = None
-    conventions: Annotated[Many[str] | None, SPARSE] = None
     estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
@@ -362,5 +360,4 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "reliability": (parts.ReliabilityTable | None, ...),
         "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
         "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
-        "emulated": (Annotated[Mapping[str, Mapping[str, EmulatedNumber]] | None, SPARSE], None),
     }

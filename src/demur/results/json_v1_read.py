@@ -11,7 +11,6 @@ from demur.inference.uncertainty import POINT_ONLY
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.registry import CUT
-from demur.results.emulated import decoded_emulations
 from demur.results.feature_files import FileMembers, curve_model, file_members, names_in, study_model
 from demur.results.json_table import rows_of
 from demur.results.json_v1 import (
@@ -54,7 +53,6 @@ def decoded(content: Json) -> Results:
         rows += _delta_rows(empty, confidence, deltas)
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
-    rows += [row for key, run in runs.items() for row in decoded_emulations(*key, run.emulated or {})]
     for added in members:
         rows += [row for key, run in runs.items() for row in added.decoded(*key, run)]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []

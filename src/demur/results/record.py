@@ -104,7 +104,6 @@ def _requested(settings: Settings, systems: int) -> Json:
         "coverages": [target.text for target in settings.targets],
         "area_coverage": None if cut == COMMON else cut,
         "excluded": tuple(settings.exclude) or None,
-        "conventions": settings.conventions.names or None,
     }
 
 

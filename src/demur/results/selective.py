@@ -28,7 +28,6 @@ from demur.quantities import Measure
 from demur.quantities.losses import loss_of
 from demur.results.beside import Beside, Others
 from demur.results.curves import about_numbers, curve_record, curve_rows
-from demur.results.emulated import emulated_rows, sorts_ties
 from demur.results.features import Additions, FeatureOptions, additions, asked_names
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -82,7 +81,7 @@ def evaluate(
         }
         for name in served
     }
-    _check_counts(alignment.systems, beside, settings.conventions.names, features)
+    _check_counts(alignment.systems, beside, features)
     plan = plan.settled(len(alignment.systems[baseline]))
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
@@ -107,13 +106,9 @@ def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
     return replace(graded, made_of=replace(confidence, values=graded.confidence))
 
 
-def _check_counts(
-    systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str], features: Sequence[FeatureOptions]
-) -> None:
+def _check_counts(systems: Mapping[str, Items], beside: Beside | None, features: Sequence[FeatureOptions]) -> None:
     """Refuse options that need single units if a system is a summary."""
-    sorting = [*filter(sorts_ties, conventions)]
     requested = {
-        f"numbers of {' and '.join(sorting)}, where equal confidences are sorted,": sorting,
         "raters, and what is handed over to them,": beside and beside.raters,
         "forced runs": beside and beside.forced,
     }
@@ -212,11 +207,10 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequenc
         origin |= each.record(estimates)
     study = selective_study(evaluation, origin, names)
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
-    others = emulated_rows(views, evaluation.settings.conventions.names, study.coverages)
     libraries = (items.source.library for items in evaluation.given.values() if items.source)
     library = next(filter(None, libraries), "")
     curves = {key: record.of_library(library) for key, record in curves.items()}
-    return Results([*estimates, *items, *last, *others], study, curves, warnings, library)
+    return Results([*estimates, *items, *last], study, curves, warnings, library)
 
 
 def _beside(evaluation: Evaluation, added: Sequence[Additions], view: CurveView) -> Json:

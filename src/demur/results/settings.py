@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demur.errors import UserError, literal, repeated, shown
+from demur.errors import UserError, repeated, shown
 from demur.files.strict_model import checked_time
 from demur.inference.uncertainty import Request
 from demur.options import flag_value_of, names_of, number_of, option, section, text_of
 from demur.quantities import Measure
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
-from demur.results.emulated import Conventions
 from demur.results.study import reported
 from demur.sampling.coverage import Coverage
 
@@ -36,7 +35,7 @@ class Settings:
     `level` and `interval` request one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
-    they had not been given. `conventions` is what this feature is asked for.
+    they had not been given.
     """
 
     loss: str | None = option(
@@ -75,13 +74,9 @@ class Settings:
     level: float | None = option(None, "Level of one more interval, such as 0.9.", kind=float)
     interval: str | None = option(None, "Method of one more interval: recommended, percentile, bca, jackknife, …")
     created_at: str | None = option(None, "The time to record, such as 2026-01-31T12:00:00Z; now if not given.")
-    conventions: Conventions = Conventions()
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
-        for name, feature in (("conventions", Conventions),):
-            if not isinstance(getattr(self, name), feature):
-                raise UserError(f"{name} {literal(getattr(self, name))}, expected {feature.__name__}(…)")
         for name in ("baseline", "primary", "interval"):
             text_of(name, getattr(self, name))
         for name in ("lower_is_surer", "exclude"):
@@ -139,7 +134,6 @@ def recorded_settings(results: Results) -> Settings:
         exclude=study.excluded or (),
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
-        conventions=Conventions(*(study.conventions or ())),
     )
 
 

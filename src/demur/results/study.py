@@ -8,9 +8,9 @@ from demur.files.strict_model import SPARSE, Count, Declared, Part, Time, Tool
 from demur.inference.key import Key
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Quantity, quantities
-from demur.quantities.conventions.signature import MANY, NONE, OF_SCORES, Signature
 from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
+from demur.quantities.signature import MANY, NONE, OF_SCORES, Signature
 from demur.results import parts
 from demur.results.parts import Many, Name
 
@@ -121,7 +121,6 @@ class SelectiveStudy(Study):
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
-    conventions: Annotated[Many[str] | None, SPARSE] = None
     external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
     margin: Annotated[float | None, SPARSE] = None
     handover_threshold: Annotated[float | None, SPARSE] = None

@@ -16,7 +16,7 @@ from demur.files.write import json_members, write_whole
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.key import Minus
 from demur.inference.warnings import ResultWarning
-from demur.quantities.conventions.signature import NONE, resampled
+from demur.quantities.signature import NONE, resampled
 from demur.results.parts import CurveRecord, Execution, Input
 from demur.results.study import SelectiveStudy, Study
 from demur.sampling.engine import engine_name

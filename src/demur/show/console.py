@@ -18,9 +18,9 @@ from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 from demur.show.names import Pair, by_name, pairs_of, systems_of, why_skipped
 from demur.show.statements import methods, population
-from demur.show.statements.conventions import OverTies, emulated_text, other_numbers, remarks, signatures
 from demur.show.statements.decisions import conclusion
 from demur.show.statements.leaderboard import best_systems, board_to_show, leaderboard_statements, rank
+from demur.show.statements.signatures import signatures
 from demur.show.statements.verdict import Verdict, verdict
 from demur.show.statements.warnings import Warned, recorded_warnings, warnings
 from demur.show.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
@@ -121,7 +121,6 @@ def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
             lines += ["", *_paired(results, confidence, pair, width)]
         lines += point_lines(results, confidence) if study.external_points else ()
         lines += [line for console in told for line in console(results, confidence)]
-        lines += convention_lines(results, confidence)
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
     lines += ["", *verdict_lines(verdict(results))]
     lines += [f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in study.skipped]
@@ -234,14 +233,3 @@ def point_lines(results: Results, confidence: str) -> Iterator[str]:
         cells = [point_row(results, point, system, confidence) for point in points]
         yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
     yield from (statement.sentence for statement in point_statements(results, confidence))
-
-
-def convention_lines(results: Results, confidence: str) -> Iterator[str]:
-    """The numbers of other conventions, if any were requested."""
-    rows = [*other_numbers(results, confidence)]
-    if rows:
-        labels = [system.label if len(results.systems) > 1 else "value" for system in systems_of(results)]
-        cells = [(f"  {row.title.words}", *map(emulated_text, row.numbers)) for row in rows]
-        yield from ["", *table([("  in other conventions", *labels), *cells], to_the_left=(0,))]
-        yield OverTies().sentence
-        yield from (remark.words for remark in remarks(rows))

@@ -7,8 +7,8 @@ from demur.results.study import SIGNATURE
 from demur.results.table import Results
 from demur.show import latex, markdown, spreadsheets
 from demur.show.spreadsheets import no_formula
-from demur.show.statements.conventions import OURS, signatures
 from demur.show.statements.leaderboard import best_systems, leaderboard_statements, rank
+from demur.show.statements.signatures import OURS, signatures
 from demur.show.table_rows import PLAIN, Cell, Layout, Marks, notes
 from demur.show.text import Title, number_title, shown_interval
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from demur.drawing.labels import unisolated
 from demur.errors import harmless
 from demur.results.table import Results
-from demur.show.statements.conventions import signatures
+from demur.show.statements.signatures import signatures
 from demur.show.table_rows import Layout, columns_of_systems, notes, rows_of
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|~$&#@!^]|:(?=//)|(?<=[wW])\.)")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from demur.errors import harmless
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
-from demur.show.statements.conventions import OURS, signatures
+from demur.show.statements.signatures import OURS, signatures
 from demur.show.table_rows import Layout, columns_of_systems, rows_of
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -32,7 +32,7 @@ def written(rows: Iterable[Sequence[object]]) -> str:
 
 def table(results: Results, layout: Layout) -> str:
     """One row per number in full precision."""
-    others = ["convention"] if results.selective.conventions else []
+    others = ["convention"] if any(row.key.convention for row in results) else []
     rows: list[Sequence[object]] = [
         ("variant", "system", "metric", "value", "low", "high", "level", "method", *others, SIGNATURE)
     ]

@@ -1,6 +1,5 @@
 """Rows of tables: every number of every system with its difference from the baseline, and the notes."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,12 +9,12 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, canonical
-from demur.results.emulated import is_order_dependent
+from demur.results.features import features_in
 from demur.results.table import Results
 from demur.show.names import pairs_of
 from demur.show.statements import methods, population
-from demur.show.statements.conventions import OverTies, other_numbers
 from demur.show.statements.decisions import Incomparable, decide, is_measured, why_not_comparable
+from demur.show.statements.of_features import said_by_features
 from demur.show.statements.statement import Statement
 from demur.show.text import UNDEFINED, Title, fixed, number_title, shown_interval
 
@@ -130,22 +129,9 @@ def rows_of(results: Results, confidence: str, shown: str = "table", layout: Lay
             difference = Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
             cells.append(difference if measured[pair.first.system] and measured[pair.second.system] else Cell())
         yield TableRow(name, number_title(numbers[results.systems[0]]), cells)
-    yield from _of_others(results, confidence, layout)
-
-
-def _of_others(results: Results, confidence: str, layout: Layout) -> Iterator[TableRow]:
-    """The numbers of other conventions, all or those requested; they have no differences."""
-    requested = [*map(canonical, layout.rows)]
-    for row in other_numbers(results, confidence):
-        if not requested or row.name in requested:
-            cells = [
-                Cell(
-                    None if math.isnan(number.value) else number.value,
-                    over_ties=number.over_ties if is_order_dependent(number) else None,
-                )
-                for number in row.numbers
-            ]
-            yield TableRow(row.name, row.title, [*cells, *(Cell() for _ in pairs_of(results))], row.convention)
+    for feature in features_in(results.study):
+        if feature.table_rows:
+            yield from feature.hook("table_rows")(results, confidence, [*map(canonical, layout.rows)])
 
 
 def columns_of_systems(results: Results) -> list[str]:
@@ -176,8 +162,7 @@ def notes(results: Results, layout: Layout = USUAL) -> Iterator[str]:
         yield methods.intervals(results, methods_shown(results, layout)).sentence
     yield from (f"{convention.line}." for convention in methods.conventions(results))
     yield from (legend.sentence for legend in _legends(results, layout))
-    if results.selective.conventions:
-        yield OverTies().sentence
+    yield from (statement.sentence for statement in said_by_features(results, "table"))
     yield f"demur {results.study.tool.version}."
 
 

@@ -11,8 +11,8 @@ from demur.results.table import Results
 from demur.show import latex, markdown, spreadsheets
 from demur.show.leaderboard_tables import board_csv, board_latex, board_markdown
 from demur.show.sentence import paper_text
-from demur.show.statements.conventions import OURS, signatures
 from demur.show.statements.decisions import is_measured
+from demur.show.statements.signatures import OURS, signatures
 from demur.show.table_rows import LEADERBOARD, USUAL, Layout
 
 

@@ -15,6 +15,7 @@ from demur.cli.app import TRUST, app, fitted, print_json, progress_bar, tell_not
 from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located, shown
 from demur.extension import installed
+from demur.feature import required
 from demur.options import named_values
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _DIFFERS = 3
 _RUN = ".json"
 _STATED = "stated"  # each figure names its loss and confidence, so neither has to be chosen
 _RANKINGS = "retrieval"  # the extension that reads and evaluates rankings
+_OF_TOOLS = "an audit of figures by other definitions"
 _OF_OWN = ("raters", "forced")
 _OF_OTHERS = ("resamples", "signature")
 _OF_TREC = ("qrels", "run", "split_topics")
@@ -245,6 +247,7 @@ class Audit:
         return trec_rankings(claimed, files.qrels, files.runs, split_topics=self.options.split_topics)
 
     def _of_runs(self, printed: Any, data: list[Path]) -> list[Finding]:
+        required("conventions", _OF_TOOLS)
         from demur.extensions.audit.reported.reading import check_modes, runs_to_audit
         from demur.extensions.audit.reported.runs import RESAMPLES, audited_runs
 
@@ -266,7 +269,7 @@ class Audit:
 def _as_recorded(table: TableOptions, study: SelectiveStudy) -> TableOptions:
     """The options for reading a table, with the largest loss and the independent rows that a study records."""
     from demur.facts.losses import COLUMN, GIVEN
-    from demur.quantities.conventions.signature import NONE
+    from demur.quantities.signature import NONE
 
     loss = study.loss
     recorded = loss.maximum if loss.name == GIVEN and loss.definition.startswith(COLUMN) else None
@@ -334,6 +337,7 @@ def audit(
     Plan(own.resamples or 0)  # refuses too many before anything is read
     selected, data, path = statuses(only or ()), own.data or (), own.reported
     if own.signature is not None:
+        required("conventions", _OF_TOOLS)
         from demur.extensions.audit.reported.tools import stated
 
         stated(own.signature)

@@ -5,7 +5,7 @@ from demur.results.table import Results
 from demur.show.names import shown_in_full, systems_of
 from demur.show.sections import Content, carried, definition, section
 from demur.show.statements import methods, population
-from demur.show.statements.conventions import signatures
+from demur.show.statements.signatures import signatures
 from demur.show.statements.warnings import warnings
 from demur.show.table_rows import methods_shown
 

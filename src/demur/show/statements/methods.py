@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from demur.errors import harmless, shown
-from demur.quantities.conventions.signature import resampled
+from demur.quantities.signature import resampled
 from demur.results.study import SIGNATURE
 from demur.show.statements.of_features import said_by_features
 from demur.show.statements.statement import Fact, Statement

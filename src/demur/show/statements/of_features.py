@@ -12,7 +12,7 @@ from demur.show.statements.statement import Statement
 if TYPE_CHECKING:
     from demur.results.table import Results
 
-Topic = Literal["resampling", "compared_with", "for_whom"]
+Topic = Literal["resampling", "compared_with", "for_whom", "table"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from demur.extensions.audit.figures import Explanation, Printed
 from demur.extensions.audit.reported.contexts import Context
 from demur.extensions.audit.reported.curves import parameters
 from demur.extensions.audit.reported.names import ReportedQuantity
+from demur.features.conventions.bridges import CONVENTIONS, convention_of, scale_of
+from demur.features.conventions.emulations import EMULATIONS, Answers, Definition, Emulation
 from demur.quantities import Measure
-from demur.quantities.conventions.bridges import CONVENTIONS, convention_of, scale_of
-from demur.quantities.conventions.emulations import EMULATIONS, Answers, Definition, Emulation
-from demur.quantities.conventions.signature import MANY, OURS
 from demur.quantities.curve import Curve
 from demur.quantities.excess import aurc_harmonic
+from demur.quantities.signature import MANY, OURS
 from demur.sampling.graded import Graded
 
 _FD_SHIFTS, _TORCH = EMULATIONS["fd-shifts"], EMULATIONS["torch-uncertainty"]

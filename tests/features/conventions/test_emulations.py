@@ -19,7 +19,7 @@ from conventions import (
     rows_of,
 )
 from demur import Measure, UserError
-from demur.quantities.conventions.emulations import EMULATIONS, Answers, checked_conventions, closed_form
+from demur.features.conventions.emulations import EMULATIONS, Answers, checked_conventions, closed_form
 from demur.quantities.curve import Curve
 from demur.quantities.excess import aurc_optimal
 from reference.conventions import TOOLS, number

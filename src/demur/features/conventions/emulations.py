@@ -19,11 +19,11 @@ import numpy as np
 
 from demur.errors import UserError, registered, repeated
 from demur.quantities.areas import augrc, aurc
-from demur.quantities.conventions.signature import NONE
 from demur.quantities.curve import Curve
 from demur.quantities.excess import augrc_optimal, aurc_harmonic, aurc_optimal, aurc_sele
 from demur.quantities.operating import coverage_at_risk
 from demur.quantities.registry import Computed
+from demur.quantities.signature import NONE
 from demur.sampling.coverage import Coverage, risk_of
 from demur.sampling.graded import Graded
 from demur.sampling.numbers import Number

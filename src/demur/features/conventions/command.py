@@ -24,8 +24,8 @@ def explain(signature: Which) -> None:
 
     Example: demur convention explain fd-shifts
     """
-    from demur.quantities.conventions.bridges import CONVENTIONS, convention_of
-    from demur.quantities.conventions.signature import meaning
+    from demur.features.conventions.bridges import CONVENTIONS, convention_of
+    from demur.quantities.signature import meaning
     from demur.show.console import ConsoleText
     from demur.show.text import table
 
@@ -44,7 +44,7 @@ def compare(first: Which, second: Which) -> None:
 
     Example: demur convention compare demur torch-uncertainty
     """
-    from demur.quantities.conventions import bridges
+    from demur.features.conventions import bridges
     from demur.show.console import ConsoleText
 
     (name, keys), (other_name, other_keys) = bridges.convention_of(first), bridges.convention_of(second)
@@ -60,7 +60,7 @@ def compare(first: Which, second: Which) -> None:
 
 
 def _bridges(name: str, other: str) -> list[str]:
-    from demur.quantities.conventions.bridges import BRIDGES, ties_matter
+    from demur.features.conventions.bridges import BRIDGES, ties_matter
 
     lines = []
     for quantity, bridges in BRIDGES.items():
@@ -89,7 +89,7 @@ def convert(
 
     Example: demur convention convert 47/240 --from torch-uncertainty --answered 5 --first-risk 0 --cmax 1
     """
-    from demur.quantities.conventions import bridges
+    from demur.features.conventions import bridges
     from demur.sampling.coverage import risk_of
 
     (origin, scale), (destination, other_scale) = (_named(text) for text in (source, target))
@@ -111,7 +111,7 @@ def convert(
 
 def _named(text: str) -> tuple[str, Fraction]:
     """The convention of a name or a signature, and by which factor its numbers are on another scale there."""
-    from demur.quantities.conventions.bridges import convention_of, scale_of
+    from demur.features.conventions.bridges import convention_of, scale_of
 
     name, keys = convention_of(text)
     if name is None:

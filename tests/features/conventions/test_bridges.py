@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conventions import OURS, SORTED
 from demur import UserError
-from demur.quantities.conventions.bridges import (
+from demur.features.conventions.bridges import (
     BRIDGES,
     CONVENTIONS,
     EFFECTS,
@@ -19,7 +19,7 @@ from demur.quantities.conventions.bridges import (
     differences,
     ties_matter,
 )
-from demur.quantities.conventions.signature import KEYS, Signature
+from demur.quantities.signature import KEYS, Signature
 from reference.conventions import ALSO_REPORTED, TOOLS, in_order, number, risks
 from reference.selective import PlainCurve, Unit
 

@@ -11,8 +11,8 @@ import demur
 from commands import ROOT
 from conventions import RANGES, SORTED
 from demur import Key, UserError, read_table
-from demur.quantities.conventions.emulations import EMULATIONS
-from demur.quantities.conventions.signature import Signature
+from demur.features.conventions.emulations import EMULATIONS
+from demur.quantities.signature import Signature
 from demur.results.load import results_of
 from reference.selective import PlainCurve
 from results_by_loops import run_recipes

@@ -1,4 +1,4 @@
-"""Numbers of other conventions with the remarks on them, and the signatures of all conventions."""
+"""Numbers of other conventions with the remarks on them, and the signatures of those conventions."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from demur.errors import UserError
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.quantities.conventions.signature import NONE, Signature
-from demur.results.emulated import is_order_dependent
+from demur.quantities.signature import NONE, Signature
 from demur.results.table import Results
 from demur.show.statements.statement import Statement
 from demur.show.text import UNDEFINED, Title, number_title
 
 _ONLY_THERE = {"aurc_hyperbola": "AURC by hyperbolas"}
-OURS = "Signature"  # what the line of our own numbers is headed by
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +61,17 @@ class OverTies(Statement):
         return f"numbers of other conventions have no interval; {ranges}"
 
 
+def conventions_of(results: Results) -> tuple[str, ...]:
+    """The conventions whose numbers results hold."""
+    study: Any = results.selective
+    return study.conventions or ()
+
+
+def is_order_dependent(row: Estimate) -> bool:
+    """Whether another order of equal confidences gives another number, or none."""
+    return row.over_ties is not None and row.over_ties[0] != row.over_ties[1]
+
+
 def other_numbers(results: Results, confidence: str) -> Iterator[OtherNumbers]:
     """The numbers of every requested convention, in the order of the file."""
     keys = dict.fromkeys(
@@ -90,15 +99,15 @@ def emulated_text(number: Estimate) -> str:
     return f"{value} ({' to '.join(ends)})"
 
 
-def signatures(results: Results, confidence: str | None = None) -> dict[str, Signature]:
-    """The signature of our numbers, and those of other conventions by name, which have no intervals."""
-    ours = results.selective.signature(confidence)
-    conventions = results.selective.conventions
-    return {OURS: ours, **(_of_others(ours, conventions) if conventions else {})}
+def signatures_of_tools(results: Results, ours: Signature) -> dict[str, Signature]:
+    """The signatures of the conventions by name; their numbers have no intervals."""
+    from demur.features.conventions.emulations import EMULATIONS  # noqa: PLC0415  (sections and tables need none)
 
-
-def _of_others(ours: Signature, conventions: Sequence[str]) -> dict[str, Signature]:
-    from demur.quantities.conventions.emulations import EMULATIONS  # noqa: PLC0415  (few results have any)
-
-    known = [name for name in conventions if name in EMULATIONS]
+    known = [name for name in conventions_of(results) if name in EMULATIONS]
     return {name: ours.under({**EMULATIONS[name].keys, "boot": NONE}) for name in known}
+
+
+def statements_on(results: Results, topic: str) -> Iterator[Statement]:
+    """What the ranges of the numbers are, below a table."""
+    if topic == "table" and conventions_of(results):
+        yield OverTies()

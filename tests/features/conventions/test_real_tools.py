@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conventions import LM_POLYGRAPH, SORTED, TABLES, graded, rows_of
-from demur.quantities.conventions.emulations import EMULATIONS, Answers
+from demur.features.conventions.emulations import EMULATIONS, Answers
 from reference.conventions import ALSO_REPORTED, number
 from reference.selective import Unit
 

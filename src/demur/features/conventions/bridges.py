@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from demur.errors import UserError, literal, unknown
-from demur.quantities.conventions.emulations import EMULATIONS
-from demur.quantities.conventions.signature import DEFINITION, KEYS, OURS, Signature, meaning
+from demur.features.conventions.emulations import EMULATIONS
+from demur.quantities.signature import DEFINITION, KEYS, OURS, Signature, meaning
 
 _DEFINING = ("abst", "ties", "start", "rule", "dom")  # x only scales the numbers
 _MUST_AGREE = ("loss", "unit", "abst", "ties", "start", "rule", "dom")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from commands import demur
-from demur.quantities.conventions.emulations import EMULATIONS
+from demur.features.conventions.emulations import EMULATIONS
 
 TABLE = "cluster,loss,sure\na,0,0.9\na,1,0.9\nb,0,0.8\nb,0,0.7\nc,1,0.7\nc,,\nd,0,0.6\nd,,\n"
 ASKED = [word for name in EMULATIONS for word in ("--convention", name)]
