@@ -20,10 +20,10 @@ from demur.options import Option, as_option, declared, flag_of, named_values, se
 
 if TYPE_CHECKING:
     from demur.evaluation.guessing import Settled
-    from demur.evaluation.raters import Raters
     from demur.evaluation.reading import ReadingOptions
     from demur.evaluation.request import Request
     from demur.facts.items import Items
+    from demur.features.raters.options import Raters
     from demur.read.guess import Given
     from demur.results.groups import Groups
     from demur.results.settings import Settings

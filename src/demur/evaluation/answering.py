@@ -10,8 +10,8 @@ from demur.errors import UserError
 from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels
-from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
+from demur.features.raters.options import Raters
 from demur.options import as_option
 from demur.read import read_inputs
 from demur.read.guess import Given
@@ -26,6 +26,8 @@ Tell = Callable[[Sequence[str]], None]
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
+    from demur.features.raters.reading import read_comparators  # noqa: PLC0415  (it imports the data)
+
     entries, groups = entries_of(data), request.feature(Groups)
     labels = Labels.of(groups.labels, groups.table)
     settings, reading = request.with_features(labels.names), request.reading
@@ -59,7 +61,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         plan=request.plan,
         command=request.command,
         also_read=request.files,
-        beside=request.feature(Raters).read(runs, understood.columns[0]),
+        beside=read_comparators(request.feature(Raters), runs, understood.columns[0]),
     )
 
 

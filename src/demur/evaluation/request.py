@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, repeated
-from demur.evaluation.raters import Raters
 from demur.evaluation.reading import ReadingOptions
+from demur.features.raters.options import Raters
 from demur.results.costs import Costs
 from demur.results.emulated import Conventions
 from demur.results.groups import Groups

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from demur.errors import IncompleteError, UserError, literal, shown
 from demur.facts.groups import MOST_LEVELS, NONE, GroupColumn, GroupText, check_same_groups, grouping_of
+from demur.features.raters.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.groups import SERVED, GroupRows, Level
 from demur.inference.key import Group, Key
@@ -22,7 +23,6 @@ from demur.options import as_blank, as_option, declared, number_of, option, sect
 from demur.quantities import Measure
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
-from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
 from demur.results.parts import Many, Vertices
 from demur.sampling.coverage import Coverage
 from demur.types import Json

@@ -4,13 +4,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from demur.features.raters.file import external_of
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
 from demur.quantities.registry import CUT
 from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
-from demur.results.json_v1_beside import costs_of, external_of
+from demur.results.json_v1_beside import costs_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import NestedFile, Population, metrics_model

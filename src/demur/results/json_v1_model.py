@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
+from demur.features.raters.file import BesidePoint
 from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share, Time, Tool, WordedWarning, part_named
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
@@ -14,7 +15,7 @@ from demur.results import parts
 from demur.results.emulated import EmulatedNumber
 from demur.results.groups import GroupsRecord
 from demur.results.json_table import EstimateColumns
-from demur.results.json_v1_beside import BesidePoint, Costs
+from demur.results.json_v1_beside import Costs
 from demur.results.json_v1_cells import Ends
 from demur.results.json_v1_groups import GroupedNumbers
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair

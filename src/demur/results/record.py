@@ -29,7 +29,7 @@ from demur.sampling.graded import Graded
 from demur.types import Indices, Json
 
 if TYPE_CHECKING:
-    from demur.results.beside import Others
+    from demur.features.raters.comparison import Comparison
     from demur.results.settings import Settings
 
 CONVENTION = {
@@ -54,7 +54,7 @@ class Evaluation:
     baseline: str
     views: Mapping[str, Mapping[str, CurveView]]
     skipped: Sequence[Json]
-    others: Others
+    others: Comparison
 
 
 def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:

@@ -17,6 +17,8 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.comparison import Comparison
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.groups import GroupRows
@@ -28,7 +30,6 @@ from demur.inference.warnings import ResultWarning, about_comparisons, about_cou
 from demur.options import as_option
 from demur.quantities import Measure
 from demur.quantities.losses import loss_of
-from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.emulated import emulated_rows, sorts_ties
@@ -54,7 +55,7 @@ def evaluate(
     plan: Plan,
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
-    beside: Beside | None = None,
+    beside: Comparators | None = None,
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
@@ -86,7 +87,7 @@ def evaluate(
     }
     _check_counts(alignment.systems, beside, settings.conventions.names)
     plan = plan.settled(len(alignment.systems[baseline]))
-    others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
+    others = Comparison.of(beside or Comparators(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     origin = provenance(plan, settings.created_at, command, also_read)
     origin["execution"] |= _by_summaries(systems)
@@ -109,7 +110,7 @@ def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
     return replace(graded, made_of=replace(confidence, values=graded.confidence))
 
 
-def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:
+def _check_counts(systems: Mapping[str, Items], beside: Comparators | None, conventions: Sequence[str]) -> None:
     """Refuse options that need single units if a system is a summary."""
     sorting = [*filter(sorts_ties, conventions)]
     requested = {

@@ -238,8 +238,8 @@ def group_lines(results: Results, confidence: str) -> Iterator[str]:
 
 def point_lines(results: Results, confidence: str) -> Iterator[str]:
     """Raters and published points."""
-    from demur.show.point_rows import HEADINGS, point_row  # noqa: PLC0415  (few evaluations have any)
-    from demur.show.statements.points import point_statements  # noqa: PLC0415
+    from demur.features.raters.statements import point_statements  # noqa: PLC0415
+    from demur.features.raters.table_rows import HEADINGS, point_row  # noqa: PLC0415  (few evaluations have any)
 
     points, systems = results.selective.external_points or (), systems_of(results)
     for system in systems:

@@ -76,6 +76,7 @@ def sections_of(task: Task) -> list[Section]:
     package = import_module(f"demur.show.{task}")
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
+    import_module("demur.features.raters.section")
     return sorted(_SECTIONS[task])
 
 

@@ -148,7 +148,9 @@ class Audit:
         if len(runs) != len(claimed.systems):
             files = f"{len(data)} data files for {len(claimed.systems)} systems"
             raise UserError(f"{files}: give one file per system, or one for all")
-        others = self.typed.raters.read(runs, self.typed.columns)
+        from demur.features.raters.reading import read_comparators
+
+        others = read_comparators(self.typed.raters, runs, self.typed.columns)
         with progress_bar("resamples") as advance:
             return audited_runs(claimed, runs, fitted(self.typed.settings.calibration), advance, others)
 

@@ -15,13 +15,13 @@ from demur.errors import UserError, shown
 from demur.extensions.audit.figures import Finding, as_reported, compared, flattened
 from demur.facts.frames import TableOf
 from demur.facts.items import Items
-from demur.facts.points import point_of
 from demur.facts.rankings import Rankings
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.points import point_of
 from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.quantities.selection import Bounds
-from demur.results.beside import Beside
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
@@ -48,7 +48,7 @@ def audited_runs(
     runs: Sequence[Items],
     calibration: AnyCalibration | None,
     progress: Progress | None,
-    beside: Beside | None = None,
+    beside: Comparators | None = None,
 ) -> TableOf[Finding]:
     """Audit every number of a file of answers; `runs` are those of its systems, in their order.
 
@@ -61,7 +61,7 @@ def audited_runs(
         items,
         settings=settings,
         plan=_plan(claimed, progress),
-        beside=_recorded_beside(claimed, beside or Beside()),
+        beside=_recorded_beside(claimed, beside or Comparators()),
     )
     hashes = [
         (recorded_input.sha256, run.source.sha256 if run.source else None)
@@ -74,7 +74,7 @@ def audited_runs(
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 
 
-def _recorded_beside(claimed: Results, beside: Beside) -> Beside:
+def _recorded_beside(claimed: Results, beside: Comparators) -> Comparators:
     """The raters, forced runs and points that a file records, with the answers given for the audit."""
     study = claimed.selective
     recorded = study.external_points or ()

@@ -6,6 +6,7 @@ from itertools import islice
 
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
+from demur.features.raters.statements import point_statements
 from demur.inference.key import Key
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
@@ -29,7 +30,6 @@ from demur.show.statements.operating_points import (
     risks_of_all,
     spoken,
 )
-from demur.show.statements.points import point_statements
 from demur.show.statements.population import answered, population
 from demur.show.statements.statement import Statement
 from demur.show.statements.verdict import verdict

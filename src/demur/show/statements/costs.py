@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Key
 from demur.quantities.costs import price_of
 from demur.quantities.priced import COST, OF_ALL
-from demur.results.gaps import deciding
 from demur.results.table import Results
 from demur.show.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.show.statements.statement import Statement

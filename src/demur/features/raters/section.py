@@ -4,20 +4,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.risk_coverage import RiskCurve
+from demur.features.raters.charts import Handover, OutsidePoint, beside_curves, handover_chart
+from demur.features.raters.gaps import system_key
+from demur.features.raters.statements import point_statements
+from demur.features.raters.table_rows import HEADINGS, point_row
 from demur.inference.key import Key
 from demur.quantities.thresholds import typed_threshold
-from demur.results.gaps import system_key
 from demur.results.parts import HandoverCurve
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
-from demur.show.point_rows import HEADINGS, point_row
 from demur.show.sections import Content, section
 from demur.show.statements.operating_points import risk_words
-from demur.show.statements.points import point_statements
 from demur.show.text import UNDEFINED, ends_of, four, shown_interval
 
 _MOST_ROWS = 40  # of a hand-over curve

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from demur.inference.estimates import Estimate
+from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, handed_key, system_key
+from demur.features.raters.published import NO_UNCERTAINTY, OTHER_PEOPLE
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key
-from demur.results.gaps import ANSWERED_BY, both_key, deciding, gap_key, gap_verdict, handed_key, system_key
 from demur.results.parts import ExternalPoint
-from demur.results.published import NO_UNCERTAINTY, OTHER_PEOPLE
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
 from demur.show.statements.statement import Statement, counted

@@ -2,10 +2,10 @@
 
 import pytest
 
-from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
 from demur.drawing.risk_coverage import RiskCurve
-from demur.results.beside import Beside
-from demur.show.selective.beside import beside
+from demur.features.raters.charts import Handover, OutsidePoint, beside_curves, handover_chart
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.section import beside
 from raters import PLAN, evaluated, rater
 
 CURVE = RiskCurve("sys", "first", [0.25, 0.5], [0.4, 0.8], 0.5)  # the frame reaches to 1.25 · 0.8 · 1.04
@@ -42,7 +42,7 @@ def test_handing_over_is_drawn_beside_the_rater_alone():
 
 def test_the_page_draws_the_worked_example():
     """The rater at 3/4 and 1/6, the system there 1/3, the frame up to 1.04 times the end of the interval or of 5/8."""
-    results = evaluated(Beside(raters={"A": rater()}), plan=PLAN)
+    results = evaluated(Comparators(raters={"A": rater()}), plan=PLAN)
     (one,) = beside(results)["confidences"]
     assert 'x1="75%" x2="75%"' in one["svg"]
     assert "Beside them A: 0.1667 at a coverage of 75.0%." in one["svg"]

@@ -2,8 +2,9 @@
 
 import math
 
+from demur.features.raters.gaps import gap_key, gap_verdict, system_key
+from demur.inference.estimates import deciding
 from demur.inference.key import Key
-from demur.results.gaps import deciding, gap_key, gap_verdict, system_key
 from demur.results.parts import ExternalPoint
 from demur.results.table import Results
 from demur.show.names import NamedSystem

@@ -1,0 +1,1 @@
+"""Features: folders of what adds to an evaluation."""
