@@ -6,6 +6,7 @@ from demur.drawing.risk_coverage import RiskCurve
 from demur.features.raters.charts import Handover, OutsidePoint, beside_curves, handover_chart
 from demur.features.raters.comparators import Comparators
 from demur.features.raters.section import beside
+from pictures import HOSTILE, check_alone, check_names, check_texts, without_rule
 from raters import PLAN, evaluated, rater
 
 CURVE = RiskCurve("sys", "first", [0.25, 0.5], [0.4, 0.8], 0.5)  # the frame reaches to 1.25 · 0.8 · 1.04
@@ -38,6 +39,20 @@ def test_handing_over_is_drawn_beside_the_rater_alone():
     drawn = handover_chart(Handover("first", "A", [1.0, 0.75, 0.5], [0.25, 0.5, 0.25])).svg
     assert [f'<svg x="{x}%" y="{y}%"><circle' in drawn for x, y in ((100, 53.7), (75, 7.41), (50, 53.7))] == [True] * 3
     assert 'x="100%" y="53.7%" dy="-9" text-anchor="end" class="end">A alone<' in drawn
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda name: beside_curves([CURVE], [OutsidePoint(name, "counts", 0.5, 0.25)]),
+        lambda name: handover_chart(Handover("first", name, [1.0, 0.5], [0.25, 0.2])),
+    ],
+)
+def test_names_are_inert_and_the_chart_stands_alone(draw):
+    check_names(draw("name"), draw(HOSTILE))
+    check_texts(draw("name"))
+    check_alone(draw("name"))
+    assert not without_rule(draw("name"))
 
 
 def test_the_page_draws_the_worked_example():
