@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,17 +14,22 @@ from demur.errors import UserError, literal, located, repeated, shown, unknown
 from demur.facts.alignment import Alignment
 from demur.facts.items import Items
 from demur.features.raters.answers import RaterAnswers
-from demur.features.raters.points import NumbersOfPoint
+from demur.features.raters.points import NumbersOfPoint, point_of
+from demur.features.raters.recorded import points_of
 from demur.inference.views import CurveView
+from demur.results.features import FeatureOptions
+from demur.results.table import Results
 
 
 @dataclass(frozen=True, slots=True)
-class Comparators:
+class Comparators(FeatureOptions):
     """Raters of the same units, published points and forced runs, as read.
 
     A forced run is a system made to answer everything, under the name of that system. With a `margin` the verdict also
     says whether a system is worse by at most that. Below the `handover_threshold` the system hands over to raters.
     """
+
+    feature: ClassVar[str] = "raters"
 
     raters: Mapping[str, RaterAnswers] = field(default_factory=dict)
     points: Sequence[NumbersOfPoint] = ()
@@ -41,6 +47,12 @@ class Comparators:
             raise UserError("a margin is for a comparison with raters or points: give one, or leave it out")
         if self.handover_threshold is not None and not self.raters:
             raise UserError("a hand-over threshold needs a rater to hand over to: give one, or leave it out")
+
+    @property
+    def needs_units(self) -> list[str]:
+        """What in it needs single units."""
+        named = {"raters, and what is handed over to them,": self.raters, "forced runs": self.forced}
+        return [words for words, given in named.items() if given]
 
     @property
     def forced_runs(self) -> dict[str, Items]:
@@ -70,3 +82,19 @@ class Comparators:
                 own_loss = None if rated.losses is not None else loss
                 views[name] = CurveView.of(grade(rated, loss=own_loss, confidence=np.zeros(len(rated))))
         return views
+
+
+def recorded_comparators(results: Results, given: Comparators) -> Comparators:
+    """What results were compared with, to compare again: published points as recorded, the data of others as given."""
+    study: Any = results.selective
+    answered = {*given.raters, *given.forced_runs}
+    for point in points_of(results):
+        if point.given is None and point.name not in answered:
+            option = f"--rater {point.name}=FILE" if point.kind == "paired" else "--forced FILE"
+            raise UserError(f"the file holds {shown(point.name)} beside its systems: give the data, {option}")
+    points = [
+        point_of(point.name, point.given, source=point.source, population=point.population, loss=point.loss)
+        for point in points_of(results)
+        if point.given is not None
+    ]
+    return replace(given, points=points, margin=study.margin, handover_threshold=study.handover_threshold)

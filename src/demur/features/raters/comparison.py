@@ -38,7 +38,10 @@ from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
+from demur.results.features import Additions
+from demur.results.record import Evaluation
 from demur.sampling.graded import Graded
+from demur.sampling.resample import Plan
 from demur.types import Flags, Json
 
 Views = Mapping[str, Mapping[str, CurveView]]
@@ -46,7 +49,7 @@ _LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Additions):
     """Raters, forced runs and published points, with their rows and contrasts."""
 
     comparators: Comparators
@@ -77,7 +80,7 @@ class Comparison:
                 yield confidence, system, view
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def further_rows(self) -> list[Row]:
         """The numbers of the raters, and of the systems at the raters' coverages and on their units."""
         rows: list[Row] = []
         for name, view in self.raters.items():
@@ -142,7 +145,12 @@ class Comparison:
                     contrasts.append(_contrast(handed_key(name, system, confidence, minus=True), handed, rows[0]))
         return contrasts
 
-    def finished(self, estimates: Iterable[Estimate]) -> list[Estimate]:
+    @property
+    def counted(self) -> list[Contrast]:
+        """All of its contrasts."""
+        return self.contrasts
+
+    def finished(self, estimates: list[Estimate], contrasts: Sequence[Contrast]) -> list[Estimate]:  # noqa: ARG002
         """Add what needs no draws: published points, their differences, coverages and simultaneous intervals."""
         rows = {row.key: row for row in map(self._placed, estimates)}
         for name, point in self.points.items():
@@ -187,9 +195,10 @@ class Comparison:
                 widened[row.key] = replace(row, simultaneous=together)
         return widened
 
-    def handover(self, view: CurveView) -> Json | None:
-        """The hand-over curve of a system to each rater; None without raters."""
-        return {name: handover_curve(view, self.raters[name].graded) for name in self.comparators.raters} or None
+    def curve(self, view: CurveView) -> Json:
+        """The hand-over curve of a system to each rater, if there are any."""
+        raters = self.comparators.raters
+        return {"handover": {name: handover_curve(view, self.raters[name].graded) for name in raters}} if raters else {}
 
     def record(self, estimates: Iterable[Estimate]) -> Json:
         """What a study records of raters, forced runs and points."""
@@ -216,6 +225,12 @@ class Comparison:
             "margin": self.comparators.margin,
             "handover_threshold": self.comparators.handover_threshold,
         }
+
+
+def compared(comparators: Comparators, evaluation: Evaluation, plan: Plan) -> Comparison:  # noqa: ARG001
+    """What the comparators add to an evaluation."""
+    systems, loss = {*evaluation.given}, evaluation.settings.loss
+    return Comparison.of(comparators, evaluation.alignment, evaluation.views, loss, systems)
 
 
 def _at_point(key: Key, view: PointView) -> Row:

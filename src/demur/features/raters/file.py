@@ -1,59 +1,52 @@
-"""Raters and published points in the nested file: their models, and their members from the rows."""
+"""Raters and published points in result files: their members, from the rows."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, system_key
-from demur.files.strict_model import Count, Part, Share
+from demur.features.raters.models import BesidePoint, ExternalPoint, HandoverCurve
+from demur.features.raters.recorded import handover_of, margin_of, points_of
+from demur.files.strict_model import SPARSE, Placed
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
+from demur.results.feature_files import FileMembers
 from demur.results.json_v1_cells import written
-from demur.results.parts import Many, Number, Pair
+from demur.results.parts import Many
 from demur.results.table import Results
 from demur.types import Json
 
 
-class GapNumbers(Part):
-    """The risk of a point minus that of the system: positive where the system errs less."""
+class RaterMembers(FileMembers):
+    """The points of a study with margin and threshold, the hand-over curves, and the gaps of a run."""
 
-    value: Number
-    ci95: Pair | None
-    ci95_recommended: Pair | None
-    ci95_simultaneous: Pair | None
-    std_error: Number
-    p_value: Share | None
-    drop_rate: Share | None
+    study = {
+        "external_points": Placed(Annotated[Many[ExternalPoint] | None, SPARSE], order=30),
+        "margin": Placed(Annotated[float | None, SPARSE], order=31),
+        "handover_threshold": Placed(Annotated[float | None, SPARSE], order=32),
+    }
+    nested = {name: member._replace(before="estimates", order=member.order - 20) for name, member in study.items()}
+    curve = {"handover": Placed(Annotated[Mapping[str, HandoverCurve] | None, SPARSE], order=20)}
+    run = {
+        "external": Placed(Annotated[Mapping[str, BesidePoint] | None, SPARSE], order=30),
+        "handover": curve["handover"]._replace(order=31),
+    }
 
+    def encoded(self, results: Results, system: str, confidence: str) -> Json:
+        """The gaps of a run to every point, and its hand-over curves."""
+        gaps = {point.name: _gap_to(results, point.name, system, confidence) for point in points_of(results)}
+        return {
+            "external": gaps or None,
+            "handover": handover_of(results.curves[system, confidence]) or None,
+        }
 
-class AnsweredByBoth(Part):
-    """The units that the rater and the system answer: their risks, and the rater's minus the system's."""
-
-    n: Count
-    system: float
-    rater: float
-    delta: GapNumbers
-
-
-class BesidePoint(Part):
-    """A system beside one point: its risk at the coverage of the point, the gap, and the verdict."""
-
-    system_risk_at_coverage: Number
-    achieved: Share
-    risk_gap: GapNumbers
-    rater_risk_on_answered: Number
-    answered_by_both: AnsweredByBoth | None
-    verdict: str
-    notes: Many[str]
+    def systems(self, study: Any) -> list[str]:
+        """The names of raters and points."""
+        return [point.name for point in study.external_points or ()]
 
 
-def external_of(results: Results, system: str, confidence: str) -> Json | None:
-    """The member `external` of a run; None without raters and points."""
-    points = results.selective.external_points
-    return {point.name: _beside(results, point.name, system, confidence) for point in points} if points else None
-
-
-def _beside(results: Results, name: str, system: str, confidence: str) -> Json:
+def _gap_to(results: Results, name: str, system: str, confidence: str) -> Json:
     gap, own = results[gap_key(name, system, confidence)], results[system_key(name, system, confidence)]
     both = results.get(both_key(name, system, minus=system))
     rater = results.get(both_key(name, system))
@@ -71,7 +64,7 @@ def _beside(results: Results, name: str, system: str, confidence: str) -> Json:
         "risk_gap": _gap(gap),
         "rater_risk_on_answered": None if rater is None else rater.value,
         "answered_by_both": answered,
-        "verdict": gap_verdict(gap, results.selective.margin),
+        "verdict": gap_verdict(gap, margin_of(results)),
         "notes": [*_notes(gap)],
     }
 

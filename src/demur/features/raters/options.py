@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from demur.errors import UserError, literal
 from demur.options import as_option, declared, named_values, number_of, option, section
+from demur.results.features import FeatureOptions
 
 if TYPE_CHECKING:
+    from demur.facts.items import Items
+    from demur.features.raters.comparators import Comparators
     from demur.features.raters.points import NumbersOfPoint
 
 
 @section("raters")
 @dataclass(frozen=True, slots=True, init=False)
-class Raters:
+class Raters(FeatureOptions):
     """Raters of the same units by name, published points and forced runs, to compare systems with.
 
     A rater is a table of answers, or its path. `points` are published numbers as `demur evaluate --point` takes them,
@@ -24,6 +27,8 @@ class Raters:
     one system. With a `margin`, it is tested whether a system's risk exceeds a rater's by at most that. Below the
     `handover_threshold` a system hands over to each rater, and the result is tested.
     """
+
+    feature: ClassVar[str] = "raters"
 
     raters: Mapping[str, Any] = option(
         (),
@@ -96,6 +101,12 @@ class Raters:
         forced = self.forced.values() if isinstance(self.forced, Mapping) else [self.forced]
         listed = [given for given in self.points if is_file(given)]
         return [path for path in (*listed, *self.raters.values(), *forced) if isinstance(path, (str, Path))]
+
+    def read(self, runs: Sequence[Items], columns: Mapping[str, str]) -> Comparators:
+        """The raters, points and forced runs to compare these runs with."""
+        from demur.features.raters.reading import read_comparators  # noqa: PLC0415  (only an evaluation reads)
+
+        return read_comparators(self, runs, columns)
 
 
 def is_file(given: object) -> bool:
