@@ -14,7 +14,7 @@ def rater(loss=RATED, who=WHO, item=ITEM):
 
 
 def evaluated(beside, systems=None, plan=PLAN):
-    return evaluate(systems or {"sys": system()}, settings=Settings(confidence="sure"), plan=plan, beside=beside)
+    return evaluate(systems or {"sys": system()}, settings=Settings(confidence="sure"), plan=plan, features=[beside])
 
 
 def everybody():

@@ -89,18 +89,19 @@ def __getattr__(name: str) -> object:
     try:
         home = import_module(known[name])
     except ModuleNotFoundError as error:
-        extension = _extension_of(known[name])
-        if extension is None or error.name != f"demur.extensions.{extension}":
+        kind, folder = _folder_of(known[name])
+        if error.name != f"demur.{kind}s.{folder}":
             raise
-        message = f"demur.{name} needs the extension {extension}, which is not installed"
+        message = f"demur.{name} needs the {kind} {folder}, which is not installed"
         raise AttributeError(message) from None
     globals()[name] = value = getattr(home, name)
     return value
 
 
-def _extension_of(module: str) -> str | None:
-    _, *parts = module.split(".")
-    return parts[1] if parts[0] == "extensions" else None
+def _folder_of(module: str) -> tuple[str, str]:
+    """The extension or feature that a module belongs to: which of the two it is, and its name."""
+    _, kind, *others = module.split(".")
+    return (kind[:-1], others[0]) if kind in ("extensions", "features") and others else ("", "")
 
 
 def _no_such(name: str, known: dict[str, str]) -> str:

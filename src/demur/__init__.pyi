@@ -32,6 +32,8 @@ from demur.facts.instruments import instrument as instrument
 from demur.facts.items import Items as Items
 from demur.facts.ranking_columns import rankings_of as rankings_of
 from demur.facts.rankings import Rankings as Rankings
+from demur.features.costs.envelope import cost_optimal as cost_optimal
+from demur.features.costs.options import Costs as Costs
 from demur.features.raters.options import Raters as Raters
 from demur.features.raters.points import typed_point as typed_point
 from demur.features.raters.reading import read_points as read_points
@@ -54,7 +56,6 @@ from demur.quantities import aurc_optimal_zero_one as aurc_optimal_zero_one
 from demur.quantities import quantity as quantity
 from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
 from demur.quantities.calibration import compute_ece as compute_ece
-from demur.quantities.costs import cost_optimal as cost_optimal
 from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
 from demur.read import TableOptions as TableOptions
@@ -65,7 +66,6 @@ from demur.read import read_table as read_table
 from demur.read import with_groups as with_groups
 from demur.read.queries import read_queries as read_queries
 from demur.read.trec import read_trec as read_trec
-from demur.results.costs import Costs as Costs
 from demur.results.emulated import Conventions as Conventions
 from demur.results.graded import compare as compare
 from demur.results.graded import estimate as estimate

@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any, Protocol, TypeVar
 
 from demur.errors import UserError, literal
+from demur.feature import hooks
 
 Section = TypeVar("Section", bound=type)
 
@@ -26,6 +27,8 @@ class Option:
     `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one
     value is read as, `repeated` options take several, and `also` are further kinds that `demur.toml` may have. An
     `everyday` option is in the short help. `call` is how it is given in Python, if not as an argument of its name.
+    In `demur.toml` a `file` is named from the folder of that, and keys of the section may be names of the user's own if
+    the option has kinds of values `by_name`, each with what it is.
     """
 
     help: str
@@ -37,6 +40,8 @@ class Option:
     everyday: bool = False
     also: tuple[type, ...] = ()
     call: str = ""
+    file: bool = False
+    by_name: Mapping[type, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +101,10 @@ def declared(options: type) -> dict[str, Option]:
 
 
 def sections() -> Mapping[str, type]:
-    """The sections of an evaluation by name."""
-    import_module("demur.evaluation.request")  # it imports all of them, and is imported late: only a few need them
-    return SECTIONS
+    """The sections of an evaluation by name, those of features last and in their order."""
+    import_module("demur.evaluation.request")  # it imports those of the core; imported late, as few need them
+    of_features = hooks("options")
+    return {name: known for name, known in SECTIONS.items() if name not in of_features} | of_features
 
 
 def option_of(name: str) -> Option | None:
@@ -177,7 +183,7 @@ class Call:
         argument = f"{answer.name}={answer.value!r}"
         if not keyword or answer.name in KEYWORDS:
             return argument
-        return f"{keyword}={SECTIONS[keyword].__name__}({argument})"
+        return f"{keyword}={sections()[keyword].__name__}({argument})"
 
 
 _door: ContextVar[Door] = ContextVar("door", default=Call())  # noqa: B039  (it is immutable)

@@ -7,11 +7,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
-from demur.drawing.costs import CostLine, cost_chart
 from demur.drawing.forest import IntervalRow, around_zero, bar_strip, difference_strip, scale_strip, value_strip
 from demur.drawing.looks import LOOKS, look_at
 from demur.drawing.picture import Frame, marker
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.features.costs.chart import CostLine, cost_chart
 from pictures import HOSTILE, check_alone, check_names, check_texts, without_rule
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,9 +8,9 @@ import pytest
 
 import demur
 from demur import QUANTITIES, Measure, UserError
+from demur.features.costs.quantities import HeldOut
 from demur.inference.rules import RULES
 from demur.quantities import default_measures, quantities, quantity, registry
-from demur.quantities.priced import HeldOut
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
 FAMILIES = ("curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision")

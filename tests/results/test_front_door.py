@@ -115,8 +115,8 @@ class TestFeatures:
 
     def test_that_settings_have_are_asked_for_too(self):
         given = evaluate(TABLE, Groups(site="site"), Costs("0.1"), Conventions("fd-shifts"), **HOW)
-        features = {"groups": Groups(site="site"), "costs": Costs("0.1"), "conventions": Conventions("fd-shifts")}
-        assert same_numbers(evaluate(TABLE, settings=Settings(**features), **HOW), given)
+        features = {"groups": Groups(site="site"), "conventions": Conventions("fd-shifts")}
+        assert same_numbers(evaluate(TABLE, Costs("0.1"), settings=Settings(**features), **HOW), given)
 
 
 class TestSettingsOfResults:
@@ -131,11 +131,12 @@ class TestSettingsOfResults:
         data = {name: folder / file for name, file in files.items()}
         results = evaluate(data, *features, settings=asked, baseline="B", lower_is_surer="sure", **HOW)
         for known in (results, demur.load(results.save("m.json"))):
-            again = evaluate(data, settings=known.settings, **without(HOW, "confidence"))
+            again = evaluate(data, *known.features, settings=known.settings, **without(HOW, "confidence"))
             assert again.fingerprint == results.fingerprint
         settings = results.settings
         assert (settings.baseline, settings.lower_is_surer, settings.exclude) == ("B", ("sure",), ("C",))
-        assert (settings.groups.labels, settings.costs.cross_fit) == ({"site": "site"}, 3)
+        assert settings.groups.labels == {"site": "site"}
+        assert results.features == (Costs("0.1", cross_fit=3),)
 
     def test_are_those_of_answers(self):
         results = demur.load(GOLDEN / "retrieval.json")

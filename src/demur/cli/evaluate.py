@@ -11,11 +11,11 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, progress_bar, tell_notes
-from demur.cli.sections import SectionsCommand, Typed, with_file, with_sections
+from demur.cli.sections import FEATURES, SectionsCommand, Typed, with_file, with_sections
 
 
 @app.command(rich_help_panel=MEASURE, cls=SectionsCommand)
-@with_sections("columns", "reading", "settings", "plan", "groups", "raters", "costs", "conventions")
+@with_sections("columns", "reading", "settings", "plan", "groups", FEATURES, "conventions")
 def evaluate(
     files: Annotated[
         list[str] | None,

@@ -16,6 +16,7 @@ import typer.main
 
 from demur.cli.options import ListingCommand
 from demur.errors import UserError, literal, located, nearest, unknown
+from demur.feature import features
 from demur.options import Option, as_option, declared, flag_of, named_values, sections
 
 if TYPE_CHECKING:
@@ -23,28 +24,20 @@ if TYPE_CHECKING:
     from demur.evaluation.reading import ReadingOptions
     from demur.evaluation.request import Request
     from demur.facts.items import Items
-    from demur.features.raters.options import Raters
     from demur.read.guess import Given
     from demur.results.groups import Groups
     from demur.results.settings import Settings
     from demur.sampling.resample import Plan
 
 FILE = "demur.toml"
+FEATURES = "features"  # the sections of all features
 _PANELS = {
     "columns": "Data",
     "reading": "Data",
     "settings": "What is computed",
     "plan": "How it is resampled",
     "groups": "Groups",
-    "raters": "Raters and published points",
-    "costs": "Costs",
     "conventions": "Conventions of other tools",
-}
-_PATHS = ("instrument", "calibration", "table", "points", "forced")
-_OWN_NAMES = {
-    "columns": "the name of a column",
-    "groups": "the name of a column, or a list of it and its cut points, ['Age', [18, 40]]",
-    "raters": "a file",
 }
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", Path: "a file", dict: "a table"}
 _COLUMN = Option(
@@ -53,6 +46,7 @@ _COLUMN = Option(
     flag=flag_of("columns"),
     repeated=True,
     everyday=True,
+    by_name={str: "the name of a column"},
 )
 
 
@@ -78,7 +72,8 @@ class SectionsCommand(ListingCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Format the help, in which each option has one name: its aliases are for older documents."""
         spelled = {param: param.opts for param in self.get_params(ctx)}
-        aliases = {alias for name in _PANELS for option in section_options(name).values() for alias in option.aliases}
+        known = {*sections(), "columns"}
+        aliases = {alias for name in known for option in section_options(name).values() for alias in option.aliases}
         try:
             for param, names in spelled.items():
                 param.opts = [name for name in names if name not in aliases]
@@ -113,7 +108,7 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
     own = [known for known in signature(command, eval_str=True).parameters.values() if known.annotation is not Typed]
     fields = {
         (section, name): option
-        for section, names in wanted.items()
+        for section, names in _present(wanted).items()
         for name, option in section_options(section).items()
         if names is None or name in names
     }
@@ -137,6 +132,21 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
     called.__signature__ = Signature([*keywords, *added, everything])  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = command.__doc__, command.__name__
     return called
+
+
+def _present(wanted: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None]:
+    """The sections that are there, with those of all features in place of `FEATURES`; a feature may not be."""
+    present: dict[str, Sequence[str] | None] = {}
+    for name, names in wanted.items():
+        if name == FEATURES:
+            present |= dict.fromkeys(name for name, feature in features().items() if feature.options)
+        elif name in sections() or name == "columns":
+            present[name] = names
+    return present
+
+
+def _panel(section: str) -> str:
+    return _PANELS[section] if section in _PANELS else features()[section].panel
 
 
 def _print_all(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -164,7 +174,7 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
         "metavar": option.metavar,
         "help": f"{option.help[:-1]}; repeatable." if option.repeated else option.help,
         "hidden": not (option.everyday or feature),
-        "rich_help_panel": _PANELS[section],
+        "rich_help_panel": _panel(section),
         "show_default": False,
     }
     read_as: Any = bool if option.kind is bool else kind | None
@@ -226,18 +236,18 @@ class Typed:
         return made
 
     @property
-    def raters(self) -> Raters:
-        """The raters and what else systems are compared with."""
-        made: Raters = self._section("raters")
-        return made
+    def features(self) -> list[Any]:
+        """The options of the features of which any were given."""
+        from demur.evaluation.request import option_classes
+
+        return [self._section(name) for name in option_classes() if self._given(name)]
 
     def request(self, **more: Any) -> Request:
         """All sections, as a request of `demur.evaluate`."""
-        from demur.evaluation.request import FEATURES, Request
+        from demur.evaluation.request import Request
 
-        features = [self._section(name) for name in FEATURES if self._given(name)]
         settings, plan = self._section("settings"), self._section("plan")
-        return Request(self.columns, self.reading, settings, plan, features, **more)
+        return Request(self.columns, self.reading, settings, plan, self.features, **more)
 
     def _given(self, name: str) -> dict[str, Any]:
         return {**self.file.get(name, {}), **self.values.get(name, {})}
@@ -336,17 +346,18 @@ def _checked_value(section: str, name: str, value: Any, folder: Path) -> Any:
             expected = f"{' or '.join(words)}{', or a list of them' if listed else ''}"
             raise UserError(f"{name} {literal(each)}, expected {expected}")
     value = [value] if known.repeated and not isinstance(value, (list, dict)) else value
-    return _from_folder(value, folder) if name in _PATHS else value
+    return _from_folder(value, folder) if known.file else value
 
 
 def _named_value(section: str, name: str, value: Any, folder: Path, options: Mapping[str, Option]) -> Any:
     """The value of a key that is a name of the user's own: a role, a group or a rater."""
-    expected = _OWN_NAMES.get(section)
-    if expected is None:
+    named = next((option for option in options.values() if option.by_name), None)
+    if named is None:
         raise unknown("option", name, options)
-    if isinstance(value, str) or (section == "groups" and isinstance(value, list)):
-        return _from_folder(value, folder) if section == "raters" else value
+    if isinstance(value, tuple(named.by_name)):
+        return _from_folder(value, folder) if named.file else value
     near = nearest(name, options) if section != "columns" else None
+    expected = ", or ".join(named.by_name.values())
     raise UserError(f"{name} {literal(value)}, expected {expected}{f'; did you mean {near}?' if near else ''}")
 
 

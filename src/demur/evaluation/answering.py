@@ -11,7 +11,6 @@ from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels
 from demur.evaluation.request import Request
-from demur.features.raters.options import Raters
 from demur.options import as_option
 from demur.read import read_inputs
 from demur.read.guess import Given
@@ -26,11 +25,10 @@ Tell = Callable[[Sequence[str]], None]
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
-    from demur.features.raters.reading import read_comparators  # noqa: PLC0415  (it imports the data)
-
     entries, groups = entries_of(data), request.feature(Groups)
     labels = Labels.of(groups.labels, groups.table)
     settings, reading = request.with_features(labels.names), request.reading
+    asked = [options.opened() for options in request.asked]
     folders = folders_among(entries)
     if request.plan.workers not in (1, "1") and not folders:
         raise UserError(f"workers read the parts of a folder: give a folder, or leave out {as_option('workers')}")
@@ -39,6 +37,8 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
     understood = settled(shown, _given(request), settings.confidence)
     with understood.explaining():
         table = labels.options(reading)
+        for options in asked:
+            table = options.reading(table)
         if folders:
             from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
 
@@ -53,6 +53,8 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
             counts=True,
         )
         runs = labels.joined(runs)
+        for options in asked:
+            runs = options.joined(runs)
     understood = understood.of(runs)
     tell(understood.notes)
     return evaluated(
@@ -61,7 +63,7 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         plan=request.plan,
         command=request.command,
         also_read=request.files,
-        beside=read_comparators(request.feature(Raters), runs, understood.columns[0]),
+        features=[options.read(runs, understood.columns[0]) for options in asked],
     )
 
 

@@ -9,20 +9,19 @@ from typing import Any
 
 from demur.errors import UserError, literal, repeated
 from demur.evaluation.reading import ReadingOptions
-from demur.features.raters.options import Raters
-from demur.results.costs import Costs
+from demur.feature import hooks
 from demur.results.emulated import Conventions
+from demur.results.features import FeatureOptions
 from demur.results.groups import Groups
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 
-Feature = Groups | Raters | Costs | Conventions
-FEATURES: Mapping[str, type[Any]] = {
-    "groups": Groups,
-    "raters": Raters,
-    "costs": Costs,
-    "conventions": Conventions,
-}
+Feature = Groups | Conventions | FeatureOptions
+
+
+def option_classes() -> dict[str, type[Any]]:
+    """The options of each feature that has any, by the feature's name."""
+    return {"groups": Groups, **hooks("options"), "conventions": Conventions}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Request:
             raise UserError(f"columns {literal(self.columns)}, expected {expected}")
         for feature in self.features:
             if not isinstance(feature, Feature):
-                names = ", ".join(known.__name__ for known in FEATURES.values())
+                names = ", ".join(known.__name__ for known in option_classes().values())
                 raise UserError(
                     f"{literal(feature)} is none of {names}; give several systems in a list, evaluate([a, b])"
                 )
@@ -55,18 +54,23 @@ class Request:
     def feature(self, kind: type[Any]) -> Any:
         """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
         settings = self.settings
-        of_settings = (settings.groups, settings.costs, settings.conventions)
+        of_settings = (settings.groups, settings.conventions)
         return next((known for known in (*self.features, *of_settings) if isinstance(known, kind)), kind())
+
+    @property
+    def asked(self) -> list[FeatureOptions]:
+        """What is asked of the features that are folders."""
+        return [options for options in self.features if isinstance(options, FeatureOptions)]
 
     @property
     def files(self) -> list[str | Path]:
         """The files that are read besides the data."""
         named = [self.reading.instrument, self.settings.calibration, self.feature(Groups).table]
-        paths = [*named, *self.feature(Raters).files]
+        paths = [*named, *(path for options in self.asked for path in options.files)]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
         return [*files, *self.also_read]
 
     def with_features(self, names: Sequence[str]) -> Settings:
         """The settings, with the features among them; `names` are those of all groups."""
-        groups, costs, conventions = map(self.feature, (Groups, Costs, Conventions))
-        return replace(self.settings, groups=groups.named(names), costs=costs, conventions=conventions)
+        groups, conventions = map(self.feature, (Groups, Conventions))
+        return replace(self.settings, groups=groups.named(names), conventions=conventions)

@@ -1,1 +1,1 @@
-"""Features: folders of what adds to an evaluation."""
+"""Features: one folder each, of what adds to an evaluation. `demur.feature` finds them."""

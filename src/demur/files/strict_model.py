@@ -16,7 +16,9 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    NamedTuple,
     Self,
+    TypeVar,
     Union,
     dataclass_transform,
     get_args,
@@ -28,6 +30,7 @@ import numpy as np
 
 from demur.errors import UserError, literal, located
 
+P = TypeVar("P", bound="Part")
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 REQUIRED: Any = object()
 
@@ -98,7 +101,7 @@ class Part:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        bases = [base for base in reversed(cls.__mro__[1:]) if issubclass(base, Part)]
+        bases = [base for base in reversed(cls.__bases__) if issubclass(base, Part)]  # each with all it inherits
         cls.model_fields = {name: kind for base in bases for name, kind in base.__dict__["model_fields"].items()}
         cls.defaults = {name: value for base in bases for name, value in base.__dict__["defaults"].items()}
         for name, kind in _annotations(cls).items():
@@ -213,6 +216,30 @@ def part_named(name: str, base: type[Part], members: Mapping[str, tuple[Any, Any
     kinds = {member: kind for member, (kind, _) in members.items()}
     about = {"__annotations__": kinds, "__doc__": doc or base.__doc__, "__module__": base.__module__}
     return type(name, (base,), about | defaults)
+
+
+class Placed(NamedTuple):
+    """A member that is added to a part: its type, its default, and its place.
+
+    It stands before the member it names, or at the end; `order` sorts those that are added at one place.
+    """
+
+    kind: Any
+    default: Any = None
+    before: str = ""
+    order: int = 0
+
+
+def extended(base: type[P], members: Mapping[str, Placed]) -> type[P]:
+    """A part of the same name with more members, each at its place."""
+    kinds = {name: (member.kind, member.default) for name, member in members.items()}
+    part: Any = part_named(base.__name__, base, kinds)
+    names = [*base.model_fields]
+    for name in sorted(members, key=lambda name: members[name].order):
+        before = members[name].before
+        names.insert(names.index(before) if before in names else len(names), name)
+    part.model_fields = {name: part.model_fields[name] for name in names}
+    return part  # type: ignore[no-any-return]
 
 
 def _unchanged(value: Any) -> Any:

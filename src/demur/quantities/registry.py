@@ -12,10 +12,10 @@ from functools import wraps
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from demur.errors import UserError, literal, shown, unknown
+from demur.feature import hooks
 from demur.quantities.curve import Curve
 from demur.sampling.coverage import Coverage
 
-Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 Value_co = TypeVar("Value_co", covariant=True)
 COMMON = "C_common"
 POINT = "C_point"  # the coverage of a rater or a published point
@@ -46,6 +46,69 @@ CUT = Parameter("C", _cut, "0.5")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Quantities of one kind of argument: who computes them, and what their docstrings usually say.
+
+    Those `of_curves` are functions of a sample of a curve, and are asked for by name like those of the family "curve".
+    Of a family that is not `comparable`, each quantity says what must be equal before a difference favours a system.
+    """
+
+    computed_by: str
+    usual: Mapping[str, str]
+    of_curves: bool = False
+    comparable: bool = True
+
+
+FAMILIES: dict[str, Family] = {}
+
+
+def family(name: str, computed_by: str, usual: Mapping[str, str], **declared: bool) -> None:
+    """Register a family of quantities, before its first quantity."""
+    FAMILIES[name] = Family(computed_by, usual, **declared)
+
+
+_AT_PLATEAUS = {"Ties": "equal confidences are one operating point."}
+_OF_RANKINGS = "evaluate_retrieval computes it, of rankings"
+family(
+    "curve",
+    "measure and estimate compute it by name",
+    _AT_PLATEAUS | {"Undefined": "never; 0 when nothing is answered."},
+    of_curves=True,
+    comparable=False,
+)
+family(
+    "units",
+    "evaluate counts it by item and by group",
+    {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+)
+family(
+    "groups",
+    "evaluate(…, group=…) computes it",
+    {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
+)
+family(
+    "forecasts",
+    "reliability computes it, of probabilities and outcomes",
+    {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
+)
+family(
+    "ranking",
+    _OF_RANKINGS,
+    {
+        "Ties": "none: a list has an order.",
+        "Abstentions": "an empty list finds nothing: 0.",
+        "Undefined": "never; 0 where there is no gold.",
+    },
+)
+family("selection", _OF_RANKINGS, {"Ties": "none: what is shown is a set.", "Undefined": "never."})
+family(
+    "decision",
+    _OF_RANKINGS,
+    {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."},
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """A registered function and its declarations.
 
@@ -63,7 +126,7 @@ class Quantity:
     """
 
     name: str
-    of: Family
+    of: str
     function: Callable[..., Any]
     title: str
     key: str
@@ -96,49 +159,23 @@ class Quantity:
     def computed_by(self) -> str:
         """Who computes it, as a hint for those who ask elsewhere."""
         at = {COVERAGE: "coverages", CUT: "area_coverage"}
-        return f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else _COMPUTED_BY[self.of]
+        asked = f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else ""
+        return asked or FAMILIES[self.of].computed_by
 
     @property
     def judged(self) -> bool:
         """Whether a difference of two systems can favour one of them."""
-        return self.better != "neither" and (bool(self.comparable) or self.of not in ("curve", "costs", "held_out"))
+        return self.better != "neither" and (bool(self.comparable) or FAMILIES[self.of].comparable)
 
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
-_PARSED: dict[tuple[str, tuple[Family, ...]], Measure] = {}  # names are parsed once, until more are registered
-
-# Who computes the quantities of a family, for those who ask elsewhere.
-_COMPUTED_BY: dict[Family, str] = {
-    "curve": "measure and estimate compute it by name",
-    "costs": "evaluate(…, abstention_costs=…) computes it",
-    "held_out": "evaluate(…, abstention_costs=…) computes it",
-    "units": "evaluate counts it by item and by group",
-    "groups": "evaluate(…, group=…) computes it",
-    "forecasts": "reliability computes it, of probabilities and outcomes",
-    **dict.fromkeys(("ranking", "selection", "decision"), "evaluate_retrieval computes it, of rankings"),
-}
-
-_USUAL_SECTIONS: dict[Family, dict[str, str]] = {
-    "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
-    "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
-    "groups": {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
-    "costs": {"Ties": "equal confidences are one operating point."},
-    "held_out": {"Ties": "equal confidences are accepted or declined together."},
-    "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
-    "ranking": {
-        "Ties": "none: a list has an order.",
-        "Abstentions": "an empty list finds nothing: 0.",
-        "Undefined": "never; 0 where there is no gold.",
-    },
-    "selection": {"Ties": "none: what is shown is a set.", "Undefined": "never."},
-    "decision": {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."},
-}
+_PARSED: dict[tuple[str, tuple[str, ...]], Measure] = {}  # names are parsed once, until more are registered
 
 
-def _completed(definition: str, of: Family, undefined: str) -> str:
+def _completed(definition: str, of: str, undefined: str) -> str:
     """Complete a docstring with the sections of its family that it leaves out."""
-    sections = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
+    sections = {**FAMILIES[of].usual} | ({"Undefined": f"when {undefined}."} if undefined else {})
     lines = definition.split("\n")
     starts = [line.lstrip(" ") for line in lines]
     added = [name for name in sections if not any(start.startswith(f"{name}:") for start in starts)]
@@ -161,7 +198,7 @@ class Computed(Protocol[Value_co]):
 def quantity(
     name: str,
     *,
-    of: Family,
+    of: str,
     parameter: Parameter | None = None,
     key: str = "",
     aliases: tuple[str, ...] = (),
@@ -180,7 +217,7 @@ def quantity(
 
         @wraps(function)
         def compute(sample: Any, *values: Any) -> Any:
-            if of in ("curve", "costs") and isinstance(sample, Curve):
+            if FAMILIES[of].of_curves and isinstance(sample, Curve):
                 number: Any = function(sample.sample, *values)
                 return float(number.value[0])
             value = function(sample, *values)
@@ -206,8 +243,16 @@ def canonical(name: str) -> str:
     return f"{_ALIASES.get(stem, stem)}{at}{text}"
 
 
-def quantities(of: Family, shown: str = "") -> list[Quantity]:
+def all_quantities() -> Mapping[str, Quantity]:
+    """Every quantity by name, those of features too, which are registered when they are first needed."""
+    hooks("quantities")
+    return QUANTITIES
+
+
+def quantities(of: str, shown: str = "") -> list[Quantity]:
     """The quantities of one family in the order of definition, optionally only those `shown` in one place."""
+    if of not in FAMILIES:
+        all_quantities()
     return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
 
 
@@ -224,7 +269,7 @@ class Measure:
     text: str = ""
 
     @classmethod
-    def of(cls, name: str | Measure, *families: Family) -> Measure:
+    def of(cls, name: str | Measure, *families: str) -> Measure:
         """Parse a name, optionally restricted to some families."""
         if isinstance(name, Measure):
             if not _among(name.quantity, families):
@@ -234,11 +279,13 @@ class Measure:
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
         parsed = _PARSED.get((name, families))
         if parsed is None or QUANTITIES.get(parsed.quantity.name) is not parsed.quantity:
+            if canonical(name).partition("@")[0] not in {entry.stem for entry in QUANTITIES.values()}:
+                all_quantities()
             parsed = _PARSED[name, families] = cls._parsed(name, families)
         return parsed
 
     @classmethod
-    def _parsed(cls, name: str, families: tuple[Family, ...]) -> Measure:
+    def _parsed(cls, name: str, families: tuple[str, ...]) -> Measure:
         stem, at, text = canonical(name).partition("@")
         alike = (entry for full, entry in QUANTITIES.items() if full.startswith(stem))
         known = [entry for entry in alike if entry.stem == stem and _among(entry, families)]
@@ -287,7 +334,7 @@ class Measure:
         return self.quantity.function(sample, self.value)
 
 
-def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family, ...]) -> UserError:
+def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[str, ...]) -> UserError:
     parameter = next((entry.parameter for entry in known if entry.parameter), None)
     if parameter:
         return UserError(f"the quantity {stem} takes a parameter: write {stem}@{parameter.example}, for example")
@@ -301,11 +348,11 @@ def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family
     return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if _among(entry, families)])
 
 
-def _among(entry: Quantity, families: tuple[Family, ...]) -> bool:
-    return not families or entry.of in families
+def _among(entry: Quantity, families: tuple[str, ...]) -> bool:
+    return not families or entry.of in families or ("curve" in families and FAMILIES[entry.of].of_curves)
 
 
-def default_measures(of: Family = "curve") -> Iterator[Measure]:
+def default_measures(of: str = "curve") -> Iterator[Measure]:
     """Every quantity of a family once, or once for each of its default parameters."""
     for entry in quantities(of):
         if entry.parameter is None or (entry.parameter.optional and not entry.defaults):

@@ -20,6 +20,7 @@ from demur.quantities import Measure
 from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
+from demur.results.feature_files import curve_model
 from demur.results.parts import CurveRecord
 from demur.sampling.coverage import Coverage
 from demur.sampling.graded import Graded
@@ -30,11 +31,15 @@ _BARS = 20  # of a histogram
 
 
 def curve_record(
-    view: CurveView, plan: Plan, bands: BandEnds | None = None, beside: Mapping[str, Any] = MappingProxyType({})
+    view: CurveView,
+    plan: Plan,
+    bands: BandEnds | None = None,
+    beside: Mapping[str, Any] = MappingProxyType({}),
+    features: tuple[str, ...] = (),
 ) -> CurveRecord:
-    """Everything a report draws of one system under one confidence; `beside` adds requested members."""
+    """Everything a report draws of one system under one confidence; `beside` adds members, those of features too."""
     made_of, curve = view.graded.made_of, view.curve
-    return CurveRecord.made(
+    return curve_model(features).made(
         {
             "defined": curve.defined,
             "lower_is_surer": True if view.graded.scale < 0 else None,

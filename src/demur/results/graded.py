@@ -91,7 +91,7 @@ def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None)
     """The named quantities, or every reported one with an interval, areas being cut at `cut`."""
     if names is not None:
         named = [names] if isinstance(names, str) else names
-        return [*dict.fromkeys(Measure.of(name, "curve", "costs") for name in named)]
+        return [*dict.fromkeys(Measure.of(name, "curve") for name in named)]
     reported = Settings(area_coverage=cut).measures(systems=2)
     return [measure for measure in reported if not measure.quantity.point_only]
 

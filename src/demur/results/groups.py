@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from demur.errors import IncompleteError, UserError, literal, shown
 from demur.facts.groups import MOST_LEVELS, NONE, GroupColumn, GroupText, check_same_groups, grouping_of
-from demur.features.raters.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
+from demur.feature import features
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.groups import SERVED, GroupRows, Level
 from demur.inference.key import Group, Key
@@ -57,9 +57,14 @@ class Groups:
         metavar="NAME=COLUMN",
         repeated=True,
         call="Groups(sex='Gender')",
+        by_name={str: "the name of a column", list: "a list of it and its cut points, ['Age', [18, 40]]"},
     )
     table: Any = option(
-        None, "A table with the columns cluster, perhaps item, and labels of groups.", flag="--groups", kind=Path
+        None,
+        "A table with the columns cluster, perhaps item, and labels of groups.",
+        flag="--groups",
+        kind=Path,
+        file=True,
     )
     threshold: float | None = option(None, "The threshold that all groups share.", kind=float)
     at_coverage: Coverage | str | float | None = option(
@@ -106,8 +111,10 @@ class Groups:
         self._check()
 
     def _check(self) -> None:
-        if reserved := [name for name in self.names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
-            raise UserError(f"a group cannot be called {reserved[0]}, which is for raters: give it another name")
+        for feature in features().values():
+            if reserved := [name for name in self.names if name in feature.groupings]:
+                taken = f"which is for {feature.name}"
+                raise UserError(f"a group cannot be called {reserved[0]}, {taken}: give it another name")
         if self.threshold is not None and self.at_coverage is not None:
             raise UserError("a threshold and a coverage to find it by are both given: leave out one")
         number_of("threshold", self.threshold)

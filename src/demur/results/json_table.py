@@ -3,17 +3,21 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, Union
 
 from demur.errors import UserError, located, unknown
-from demur.files.strict_model import SPARSE, Count, Declared, Part, Share
+from demur.feature import features
+from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, part_named
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
+from demur.results.feature_files import curve_model, file_members, members_in, names_in, study_model, with_members
+from demur.results.features import features_in
 from demur.results.leaderboard import leaderboard_of
-from demur.results.parts import CurveRecord, Many, Pair
+from demur.results.parts import Many, Pair
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
@@ -100,13 +104,6 @@ RENAMED = {
 _DEFAULTS = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
 
 
-class NamedCurve(CurveRecord):
-    """The curve of one system under one confidence."""
-
-    system: str
-    confidence: str
-
-
 class PatternedWarning(Part):
     """A warning: its code, which numbers it is about, what its sentence is made of, and the sentence."""
 
@@ -119,7 +116,7 @@ class PatternedWarning(Part):
 class _TableParts(Part):
     schema_version: Literal["2"] = "2"
     estimates: EstimateColumns
-    curves: Many[NamedCurve]
+    curves: Many[Any]
     warnings: Many[PatternedWarning]
 
 
@@ -142,24 +139,38 @@ class LeaderboardRecord(Part):
     standings: Many[StandingRecord]
 
 
-class SelectiveFile(_TableParts, SelectiveStudy):
-    """The results of any number of systems that may abstain."""
-
-    leaderboard: Annotated[LeaderboardRecord | None, SPARSE] = None
+_Named: Any = {"system": (str, ...), "confidence": (str, ...)}
 
 
-class RetrievalFile(_TableParts, RetrievalStudy):
-    """The results of any number of retrieval systems."""
+@cache
+def _models(features: tuple[str, ...]) -> tuple[type[Part], type[Part]]:
+    """The models of the file of systems that may abstain, and of that of retrieval, with members of these features."""
+    about = "The curve of one system under one confidence."
+    curve: Any = part_named("NamedCurve", curve_model(features), _Named, about)
+    parts: Any = part_named("_TableParts", _TableParts, {"curves": (Many[curve], ...)})
+
+    class SelectiveFile(parts, study_model(features)):  # type: ignore[misc]
+        """The results of any number of systems that may abstain."""
+
+        leaderboard: Annotated[LeaderboardRecord | None, SPARSE] = None
+
+    class RetrievalFile(parts, RetrievalStudy):  # type: ignore[misc]
+        """The results of any number of retrieval systems."""
+
+    return with_members(SelectiveFile, "table", features), RetrievalFile
 
 
-_File = Annotated[SelectiveFile | RetrievalFile, Declared(discriminator="task")]
+def _either(features: tuple[str, ...]) -> Any:
+    """The model of the file, whichever task it is of."""
+    selective, retrieval = _models(features)
+    return Annotated[Union[selective, retrieval], Declared(discriminator="task")]  # noqa: UP007  (they are values)
 
 
 def schema() -> Json:
     """The JSON Schema of the file."""
     from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
 
-    return schema_of(_File)
+    return schema_of(_either(tuple(features())))
 
 
 def encoded(results: Results) -> Json:
@@ -168,6 +179,7 @@ def encoded(results: Results) -> Json:
     content = {
         **dict(study),
         **({"leaderboard": board.to_json()} if board else {}),
+        **{name: value for added in members_in(results) for name, value in added.encoded_table(results).items()},
         "estimates": columns_of(results),
         "curves": [
             {"system": system, "confidence": confidence, **dict(record)}
@@ -183,7 +195,8 @@ def encoded(results: Results) -> Json:
             for warning in results.warnings
         ],
     }
-    file: Any = SelectiveFile if isinstance(study, SelectiveStudy) else RetrievalFile
+    selective, retrieval = _models(tuple(feature.name for feature in features_in(study)))
+    file = selective if isinstance(study, SelectiveStudy) else retrieval
     dumped: Json = file.made(content).model_dump()
     dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
     first = ("schema_version", "task", "created_at", "tool")
@@ -205,10 +218,12 @@ def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
-    file = reader(_File).validate_python(content, extra="ignore")
-    base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
+    names = names_in(content)
+    members, file = file_members(names), reader(_either(names)).validate_python(content, extra="ignore")
+    selective = isinstance(file, SelectiveStudy)
+    base: Any = study_model(names) if selective else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
-    curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}
+    curves = {(curve.system, curve.confidence): curve_model(names).within(curve) for curve in file.curves}
     with located("warnings"):
         warnings = [_read_warning(warning, study.noun) for warning in file.warnings]
     with located("estimates"):
@@ -216,12 +231,14 @@ def decoded(content: Json) -> Results:
         if len({row.key for row in rows}) < len(rows):
             raise UserError("two rows have the same key")
     results = Results(rows, study, curves, warnings)
-    others = [point.name for point in getattr(study, "external_points", None) or ()]
+    others = [name for added in members for name in added.systems(study)]
     subtracted = [row.key.minus.value for row in rows if row.key.minus and row.key.minus.column == "system"]
     for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
         if name is not None and name not in (*results.systems, *others):
             raise unknown("system of this file", name, results.systems)
-    if isinstance(file, SelectiveFile) and file.leaderboard is not None:
+    for added in members if selective else ():
+        added.check_table(results, file)
+    if selective and file.leaderboard is not None:
         board = leaderboard_of(results)
         if board is None or LeaderboardRecord.made(board.to_json()) != file.leaderboard:
             raise UserError("the leaderboard does not follow from the estimates")

@@ -4,17 +4,18 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from demur.features.raters.file import external_of
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
 from demur.quantities.registry import CUT
 from demur.results.emulated import encoded_emulations
+from demur.results.feature_files import FileMembers, members_in
+from demur.results.features import features_in
 from demur.results.json_table import columns_of
-from demur.results.json_v1_beside import costs_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import NestedFile, Population, metrics_model
+from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT, SelectiveStudy, SelectiveSystem, reported
 from demur.results.table import Results, turned
 from demur.sampling.coverage import Coverage
@@ -35,7 +36,7 @@ PEOPLE = {"participants_total": "clusters_total", "participants_included": "clus
 PEOPLE |= {name: name for name in Population.model_fields if name in SelectiveStudy.model_fields}
 LOST = [name for name in Population.model_fields if name in SelectiveSystem.model_fields]
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
-_BESIDE = ("switches", "handover")  # parts of a curve with a member of their own
+DRAWN = [*CurveRecord.model_fields]  # the members of a curve that a run has
 # Members left out where they are empty.
 _SPARSE = ("upper_bound", "no_interval", "not_requested", "short_domain_rate")
 FAVOURS = {
@@ -53,10 +54,11 @@ def schema() -> Json:
 
 def encoded(results: Results) -> Json:
     """The content of the file."""
-    study = results.selective
+    study, members = results.selective, members_in(results)
     lost = {name: [getattr(system, name) for system in study.systems] for name in LOST}
     content = {
         **{name: getattr(study, name) for name in SHARED},
+        **{name: getattr(study, name) for added in members for name in added.nested},
         "population": {
             **{name: getattr(study, column) for name, column in PEOPLE.items()},
             **{name: _if_any(values) for name, values in lost.items()},
@@ -66,13 +68,15 @@ def encoded(results: Results) -> Json:
             "noun": None if study.noun == PARTICIPANT else study.noun,
         },
         "confidence_variants": {
-            name: _by_side([_run(results, system, name) for system in results.systems]) for name in study.confidences
+            name: _by_side([_run(results, system, name, members) for system in results.systems])
+            for name in study.confidences
         },
         "comparison": _comparison(results),
         **_worded(results),
-        "estimates": columns_of(rest) if (rest := _beyond_members(results)) else None,
+        "estimates": columns_of(rest) if (rest := _beyond_members(results, members)) else None,
     }
-    checked: Json = metrics_model().made(content).model_dump()
+    model = metrics_model(feature.name for feature in features_in(study))
+    checked: Json = model.made(content).model_dump()
     for source in checked["inputs"]:
         if source["label"] is None:
             del source["label"]
@@ -81,13 +85,15 @@ def encoded(results: Results) -> Json:
     return checked
 
 
-def _beyond_members(results: Results) -> Estimates:
+def _beyond_members(results: Results, members: Sequence[FileMembers]) -> Estimates:
     """The rows without a member of their own in a run or the comparison; the file holds them as columns."""
     with_member = {name for _, name, _ in cells(results)}
     rest = []
     for row in results:
         key = row.key
         if key.convention or (key.group is None and key.quantity in with_member and key.system in results.systems):
+            continue
+        if any(added.holds(results, key) for added in members):
             continue
         if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
             continue
@@ -173,7 +179,7 @@ def _put(content: Json | None, keys: Sequence[str], value: Any) -> None:
         content[last] = value
 
 
-def _run(results: Results, system: str, confidence: str) -> Json:
+def _run(results: Results, system: str, confidence: str, members: Sequence[FileMembers]) -> Json:
     study, content = results.selective, _heading(results)
     for entry, name, coverage in cells(results):
         row = results[Key(system, name, confidence)]
@@ -194,14 +200,13 @@ def _run(results: Results, system: str, confidence: str) -> Json:
             member = _ITEM_MEMBERS[row.key.quantity]
             whole = member in ("n", "answered")
             items.setdefault(group.level, {})[member] = int(row.value) if whole else written(row, "value")
-    drawn = {name: part for name, part in results.curves[system, confidence] if name not in _BESIDE}
+    drawn = {name: getattr(results.curves[system, confidence], name) for name in DRAWN}
     beside = {
         "groups": encoded_groups(results, system, confidence),
-        "cost": costs_of(results, system, confidence),
-        "external": external_of(results, system, confidence),
-        "handover": results.curves[system, confidence].handover,
         "emulated": encoded_emulations(results, system, confidence),
     }
+    for added in members:
+        beside |= added.encoded(results, system, confidence)
     return content | {**drawn, "by_item": items, **beside}
 
 

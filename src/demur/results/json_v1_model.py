@@ -3,19 +3,19 @@
 The members that hold numbers are those the registry declares.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from demur.features.raters.file import BesidePoint
+from demur.feature import features
 from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share, Time, Tool, WordedWarning, part_named
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.emulated import EmulatedNumber
+from demur.results.feature_files import with_members
 from demur.results.groups import GroupsRecord
 from demur.results.json_table import EstimateColumns
-from demur.results.json_v1_beside import Costs
 from demur.results.json_v1_cells import Ends
 from demur.results.json_v1_groups import GroupedNumbers
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
@@ -106,12 +106,6 @@ class _RunNumbers(Part):
         record = CurveRecord.within(self)
         if record.cmax != members.cmax:
             yield f"the curve ends at {record.cmax}, not at cmax {members.cmax}"
-
-    @property
-    def switches(self) -> Any:
-        """The prices at which the cheapest threshold changes; None without costs."""
-        cost = getattr(self, "cost", None)
-        return None if cost is None else cost.switches
 
 
 class DeltaNumbers(Part):
@@ -261,11 +255,6 @@ class NestedFile(Part):
     comparison: Compared
     warnings: Many[WordedWarning]
     cases: Cases
-    external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
-    margin: Annotated[float | None, SPARSE] = None
-    handover_threshold: Annotated[float | None, SPARSE] = None
-    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
-    cross_fit: Annotated[int | None, SPARSE] = None
     conventions: Annotated[Many[str] | None, SPARSE] = None
     estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
@@ -321,19 +310,20 @@ def _reported() -> list[Quantity]:
     return [entry for entry in quantities("curve") if entry.reported]
 
 
-def metrics_model() -> type[Part]:
-    """The model of the file, with a member for every registered quantity."""
-    return _model(tuple(_reported()))
+def metrics_model(names: Iterable[str] | None = None) -> type[Part]:
+    """The model of the file, with a member for every registered quantity, and those of these features, or of all."""
+    return _model(tuple(_reported()), tuple(features() if names is None else names))
 
 
 @cache
-def _model(reported: tuple[Quantity, ...]) -> type[Part]:
-    run: Any = part_named("RunNumbers", _RunNumbers, _run_fields(reported))
+def _model(reported: tuple[Quantity, ...], names: tuple[str, ...]) -> type[Part]:
+    run: Any = with_members(part_named("RunNumbers", _RunNumbers, _run_fields(reported)), "run", names)
     sides = {"left": (run, ...), "right": (run, ...)}
     pair: Any = part_named("PairedNumbers", Part, sides, "Both runs under one confidence.")
     variant: Any = Annotated[run | pair, Declared(tag=_run_or_pair, tags=("run", "pair"))]
     variants: Any = Annotated[Mapping[str, variant], Declared(min_length=1)]
-    return part_named("Metrics", NestedFile, {"confidence_variants": (variants, ...)})
+    file = with_members(NestedFile, "nested", names)
+    return part_named("Metrics", file, {"confidence_variants": (variants, ...)})
 
 
 def _run_or_pair(entry: Any) -> str:
@@ -370,8 +360,5 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),
         "groups": (Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], None),
-        "cost": (Annotated[Costs | None, SPARSE], None),
-        "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
-        "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
         "emulated": (Annotated[Mapping[str, Mapping[str, EmulatedNumber]] | None, SPARSE], None),
     }

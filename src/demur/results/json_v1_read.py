@@ -13,6 +13,7 @@ from demur.quantities import quantities
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
 from demur.results.emulated import decoded_emulations
+from demur.results.feature_files import FileMembers, curve_model, file_members, names_in, study_model
 from demur.results.json_table import rows_of
 from demur.results.json_v1 import (
     DIFFERENCE,
@@ -30,7 +31,7 @@ from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of
 from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
-from demur.results.study import PARTICIPANT, SelectiveStudy
+from demur.results.study import PARTICIPANT
 from demur.results.table import Results, system_names
 from demur.sampling.coverage import Coverage
 from demur.types import Json
@@ -38,15 +39,18 @@ from demur.types import Json
 
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
-    file: Any = metrics_model().model_validate(content, extra="ignore")
+    names_of_features = names_in(content)
+    members = file_members(names_of_features)
+    file: Any = metrics_model(names_of_features).model_validate(content, extra="ignore")
     names, variants = system_names(file.inputs), file.confidence_variants
     runs = {
         (system, confidence): run
         for confidence, entry in variants.items()
         for system, run in zip(names, (entry.left, entry.right) if len(names) > 1 else (entry,), strict=True)
     }
-    curves = {key: CurveRecord.within(run) for key, run in runs.items()}
-    empty = Results((), _study(file, names, runs), curves)
+    curves = {key: _curve(run, names_of_features, members) for key, run in runs.items()}
+    shared = {name: getattr(file, name) for added in members for name in added.nested}
+    empty = Results((), study_model(names_of_features).made(_study(file, names, runs) | shared), curves)
     rows = [row for key, run in runs.items() for row in _run_rows(empty, *key, run)]
     for confidence, deltas in (file.comparison.deltas or {}).items():
         rows += _delta_rows(empty, confidence, deltas)
@@ -54,19 +58,29 @@ def decoded(content: Json) -> Results:
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
     rows += [row for key, run in runs.items() for row in decoded_emulations(*key, run.emulated or {})]
+    for added in members:
+        rows += [row for key, run in runs.items() for row in added.decoded(*key, run)]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []
     rows += beyond
-    return Results(rows, empty.study, curves, [*_warnings(empty, file.warnings, beyond)])
+    return Results(rows, empty.study, curves, [*_warnings(empty, file.warnings, beyond, members)])
 
 
-def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> SelectiveStudy:
+def _curve(run: Any, features: tuple[str, ...], members: Sequence[FileMembers]) -> CurveRecord:
+    """The curve of a run, with what features add to it."""
+    drawn = {name: getattr(run, name) for name in CurveRecord.model_fields}
+    for added in members:
+        drawn |= added.curve_of(run)
+    return curve_model(features)(**drawn)
+
+
+def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> Json:
     first, people, errors = next(iter(runs.values())), file.population, file.cases.confident_errors
     entries, boot = [entry for entry in quantities("curve") if entry.parameter is not None], first.bootstrap
     cut = next(getattr(first, entry.key).requested for entry in entries if entry.parameter is CUT)
     grid = next((getattr(first, entry.key) for entry in entries if entry.parameter is not CUT), ())
     requested = boot and boot.ci and {"level": boot.ci["level"], "interval": boot.ci["interval"]}
     sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
-    study = {
+    return {
         **{name: getattr(file, name) for name in SHARED},
         **{column: getattr(people, name) for name, column in PEOPLE.items()},
         "baseline": names[0] if len(names) > 1 else None,
@@ -87,7 +101,6 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
             for side, name in zip(sides, names, strict=True)
         ],
     }
-    return SelectiveStudy.made(study)
 
 
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
@@ -146,9 +159,11 @@ def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
             yield estimate_of(key, {"value": getattr(numbers, member)}, "no unit is answered")
 
 
-def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate]) -> Iterator[ResultWarning]:
+def _warnings(
+    results: Results, worded: Sequence[Any], beyond: Sequence[Estimate], members: Sequence[FileMembers]
+) -> Iterator[ResultWarning]:
     """Warnings with the numbers they are about: those that the file would word as the same `where`."""
-    about, sides = [*_patterns(results, beyond)], sides_of(results)
+    about, sides = [*_patterns(results, beyond, members)], sides_of(results)
     by_code: dict[str, dict[str, Pattern]] = {}  # by code: the first pattern of each `where`
     for entry in worded:
         warning = ResultWarning(entry.code, text=entry.message or entry.code)  # the text is never empty
@@ -162,7 +177,7 @@ def _warnings(results: Results, worded: Sequence[Any], beyond: Sequence[Estimate
         yield warning
 
 
-def _patterns(results: Results, beyond: Sequence[Estimate]) -> Iterator[Pattern]:
+def _patterns(results: Results, beyond: Sequence[Estimate], members: Sequence[FileMembers]) -> Iterator[Pattern]:
     """Everything a warning can be about; rows that the file holds as columns come last."""
     first, *others = results.systems
     subjects: list[Json] = [{"system": system} for system in results.systems]
@@ -172,6 +187,9 @@ def _patterns(results: Results, beyond: Sequence[Estimate]) -> Iterator[Pattern]
         levels = [Group(grouping.name, level) for grouping in groups.groupings for level in grouping.levels]
         subjects += [{"system": system, "group": group} for system in results.systems for group in levels]
         names += {f"risk@{threshold_text(shared.threshold)}" for shared in groups.thresholds}
+    for more, quantities_of_more in (added.warned(results) for added in members):
+        subjects += more
+        names += quantities_of_more
     for confidence, quantity, subject in product(results.selective.confidences, names, subjects):
         yield Pattern(quantity=quantity, confidence=confidence, **subject)
     for key, quantity in ((row.key, name) for row in beyond for name in (row.key.quantity, None)):

@@ -147,9 +147,6 @@ class ReliabilityTable(Part):
     bins: Many[ReliabilityBin]
 
 
-# At the price `a` the cheapest threshold moves `from` one `to` the next; null declines everything.
-_SWITCH = ("a", "from", "to")
-Switch = dict[Literal["a", "from", "to"], Number]
 LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
 
@@ -185,7 +182,6 @@ class CurveRecord(Part, Tabular):
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
     bins: Annotated[Bins | None, SPARSE] = None
-    switches: Annotated[Many[Switch] | None, SPARSE] = None
 
     @classmethod
     def within(cls, part: Part) -> Self:
@@ -210,8 +206,6 @@ class CurveRecord(Part, Tabular):
             yield "the oracle order has a vertex where the curve has a point, and none where it has none"
         if self.risk_intervals is not None and len(self.risk_intervals.low) != len(self.curve.coverage):
             yield "there are not as many intervals as operating points"
-        if any(len(switch) < len(_SWITCH) or switch["a"] is None for switch in self.switches or ()):
-            yield f"a switch of thresholds lacks {', '.join(_SWITCH[:-1])} or {_SWITCH[-1]}"
         if self.bands is None:
             return
         if not set(self.bands.coverage) <= set(self.curve.coverage):

@@ -17,11 +17,12 @@ from demur.facts.raw_units import FailedUnits
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
-from demur.quantities import QUANTITIES, quantities
+from demur.quantities import quantities
 from demur.quantities.losses import are_amounts, loss_of
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.operating import UnitSums
-from demur.quantities.registry import COMMON
+from demur.quantities.registry import COMMON, QUANTITIES
+from demur.results.feature_files import study_model
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
@@ -29,7 +30,6 @@ from demur.sampling.graded import Graded
 from demur.types import Indices, Json
 
 if TYPE_CHECKING:
-    from demur.features.raters.comparison import Comparison
     from demur.results.settings import Settings
 
 CONVENTION = {
@@ -54,14 +54,18 @@ class Evaluation:
     baseline: str
     views: Mapping[str, Mapping[str, CurveView]]
     skipped: Sequence[Json]
-    others: Comparison
 
 
-def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:
-    """Everything a file records besides numbers, curves and warnings; `provenance` holds time, tool and plan."""
+def selective_study(
+    evaluation: Evaluation, provenance: Json, groups: Json | None, features: Sequence[str]
+) -> SelectiveStudy:
+    """Everything a file records besides numbers, curves and warnings.
+
+    `provenance` holds time, tool and plan, and what the features, of these names, record.
+    """
     alignment, first = evaluation.alignment, next(iter(evaluation.alignment.systems.values()))
     given = [*evaluation.given.values()]
-    study = SelectiveStudy.made(
+    study = study_model(tuple(features)).made(
         {
             **provenance,
             **_requested(evaluation.settings, len(alignment.systems)),
@@ -100,8 +104,6 @@ def _requested(settings: Settings, systems: int) -> Json:
         "requested": {"level": request.level, "interval": request.method} if request else None,
         "coverages": [target.text for target in settings.targets],
         "area_coverage": None if cut == COMMON else cut,
-        "abstention_costs": settings.costs.prices or None,
-        "cross_fit": settings.costs.cross_fit if settings.costs.prices else None,
         "excluded": tuple(settings.exclude) or None,
         "conventions": settings.conventions.names or None,
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
@@ -17,8 +17,6 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
-from demur.features.raters.comparators import Comparators
-from demur.features.raters.comparison import Comparison
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.groups import GroupRows
@@ -30,9 +28,9 @@ from demur.inference.warnings import ResultWarning, about_comparisons, about_cou
 from demur.options import as_option
 from demur.quantities import Measure
 from demur.quantities.losses import loss_of
-from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.emulated import emulated_rows, sorts_ties
+from demur.results.features import Additions, FeatureOptions, additions, asked_names
 from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -55,13 +53,13 @@ def evaluate(
     plan: Plan,
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
-    beside: Comparators | None = None,
+    features: Sequence[FeatureOptions] = (),
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
-    Files that were `also_read`, such as a calibration, are recorded and never overwritten. `beside` holds raters of the
-    same units and published points to compare with.
+    Files that were `also_read`, such as a calibration, are recorded and never overwritten. `features` are what is asked
+    of them.
     """
     if settings.request and not plan.resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
@@ -85,13 +83,12 @@ def evaluate(
         }
         for name in served
     }
-    _check_counts(alignment.systems, beside, settings.conventions.names)
+    _check_counts(alignment.systems, settings.conventions.names, features)
     plan = plan.settled(len(alignment.systems[baseline]))
-    others = Comparison.of(beside or Comparators(), alignment, views, settings.loss, {*systems})
-    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
+    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
     origin = provenance(plan, settings.created_at, command, also_read)
     origin["execution"] |= _by_summaries(systems)
-    return _results(evaluation, plan, origin)
+    return _results(evaluation, plan, origin, features)
 
 
 def _fitted(calibration: AnyCalibration | str | Path | None) -> AnyCalibration | None:
@@ -110,16 +107,15 @@ def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
     return replace(graded, made_of=replace(confidence, values=graded.confidence))
 
 
-def _check_counts(systems: Mapping[str, Items], beside: Comparators | None, conventions: Sequence[str]) -> None:
+def _check_counts(systems: Mapping[str, Items], conventions: Sequence[str], features: Sequence[FeatureOptions]) -> None:
     """Refuse options that need single units if a system is a summary."""
     sorting = [*filter(sorts_ties, conventions)]
     requested = {
         f"numbers of {' and '.join(sorting)}, where equal confidences are sorted,": sorting,
-        "raters, and what is handed over to them,": beside and beside.raters,
-        "forced runs": beside and beside.forced,
     }
     if any(items.count is not None for items in systems.values()):
-        for name in (name for name, value in requested.items() if value):
+        needed = [name for options in features for name in options.needs_units]
+        for name in (*(name for name, value in requested.items() if value), *needed):
             raise UserError(f"{name} need single units, and a summary holds counts: give the data themselves")
 
 
@@ -155,68 +151,80 @@ class _Request:
     contrasts: Sequence[Contrast]
     headline: Headline
     groups: Sequence[GroupRows]
+    added: Sequence[Additions]
 
     @classmethod
-    def of(cls, evaluation: Evaluation, plan: Plan) -> _Request:
+    def of(cls, evaluation: Evaluation, added: Sequence[Additions]) -> _Request:
         settings, views, systems = evaluation.settings, evaluation.views, len(evaluation.given)
         measures = settings.measures(systems)
         rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
-        rows += cost_rows(views, settings.costs, plan)
+        rows += [row for each in added for row in each.rows]
         contrasts = [*contrasts_with(rows, evaluation.baseline)]
         number = Key("", f"{AREA}@{settings.cut(systems)}", next(iter(views)))
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
-        return cls(rows, contrasts, headline, grouped(evaluation))
+        return cls(rows, contrasts, headline, grouped(evaluation), added)
 
     def estimated(
         self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]
     ) -> tuple[list[Estimate], list[Estimate], Sequence[Any]]:
-        """One pass over the draws: the estimates of systems and others, those of groups, and answers to `asks`."""
-        views, groups, others = evaluation.views, self.groups, evaluation.others
+        """One pass over the draws: the estimates, those that come last in the table, and answers to `asks`."""
+        views, groups = evaluation.views, self.groups
         of_groups = [row for group in groups for row in (*group.rows, *group.rests)]
         vs_rest = [contrast for group in groups for contrast in group.contrasts]
         estimates, answers = estimated(
-            [*self.rows, *overall_rows(groups, views), *others.rows, *of_groups],
-            [*self.contrasts, *others.contrasts, *vs_rest],
+            [*self.rows, *overall_rows(groups, views), *of_groups, *self.of_added("further_rows")],
+            [*self.contrasts, *vs_rest, *self.of_added("contrasts")],
             plan=plan,
             request=evaluation.settings.request,
             asks=asks,
             headline=self.headline,
         )
         grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in vs_rest}
-        systems = with_thresholds([row for row in estimates if row.key not in grouped_keys], views)
+        finished = [row for row in estimates if row.key not in grouped_keys]
         by_key = {row.key: row for row in estimates}
-        finished = others.finished(with_bands([*systems], self.contrasts))
-        return finished, [row for group in groups for row in group.finished(by_key)], answers
+        for each in self.added:
+            finished = each.finished(finished, self.contrasts)
+        last = [row for group in groups for row in group.finished(by_key)]
+        last += [row for each in self.added for row in each.last(by_key)]
+        return finished, last, answers
+
+    def of_added(self, kind: Literal["further_rows", "contrasts", "counted"]) -> list[Any]:
+        """What all features have of a kind."""
+        return [entry for each in self.added for entry in getattr(each, kind)]
 
 
-def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
+def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequence[FeatureOptions]) -> Results:
     """Estimate everything in one pass over the draws, and assemble the results."""
-    views, plan = evaluation.views, replace(plan, strata=strata_of(evaluation))
-    request = _Request.of(evaluation, plan)
+    views, names, added = evaluation.views, asked_names(features), additions(features, evaluation, plan)
+    strata = (strata_of(evaluation), *(each.strata for each in added))
+    plan = replace(plan, strata=next((known for known in strata if known is not None), None))
+    request = _Request.of(evaluation, added)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    estimates, of_groups, risks = request.estimated(evaluation, plan, asks)
+    estimates, last, risks = request.estimated(evaluation, plan, asks)
     for view in drawn.values():
         view.forget_sample()
     curves = {
-        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, view))
+        key: curve_record(
+            view, plan, bands_of(view, risk) if risk and view.varies else None, _curve_members(added, view), names
+        )
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    origin = origin | evaluation.others.record(estimates)
-    study = selective_study(evaluation, origin, group_record(evaluation, request.groups))
+    for each in added:
+        origin |= each.record(estimates)
+    study = selective_study(evaluation, origin, group_record(evaluation, request.groups), names)
     warnings = _warnings(evaluation, plan, request, Estimates(estimates))
     others = emulated_rows(views, evaluation.settings.conventions.names, study.coverages)
     libraries = (items.source.library for items in evaluation.given.values() if items.source)
     library = next(filter(None, libraries), "")
     curves = {key: record.of_library(library) for key, record in curves.items()}
-    return Results([*estimates, *items, *of_groups, *others], study, curves, warnings, library)
+    return Results([*estimates, *items, *last, *others], study, curves, warnings, library)
 
 
-def _beside(evaluation: Evaluation, view: CurveView) -> Json:
-    """Further members of a curve: where the cheapest threshold changes, and the hand-over to raters."""
-    priced = evaluation.settings.costs.prices
-    return {"switches": switches(view.curve) if priced else None, "handover": evaluation.others.handover(view)}
+def _curve_members(added: Sequence[Additions], view: CurveView) -> Json:
+    """The members of a curve that features add."""
+    return {name: member for each in added for name, member in each.curve(view).items()}
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:
@@ -286,8 +294,9 @@ def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: 
     """All warnings; one about the clusters themselves appears once, the others with system and confidence."""
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
     general = [*about_resamples(plan.resamples), *facts, *about_groups(request.groups)]
-    contrasts = [*request.contrasts, *evaluation.others.contrasts, *request.headline.pairs]
-    counted: list[Row | Contrast] = [*request.rows, *contrasts]
+    general += [warning for each in request.added for warning in each.warnings(estimates)]
+    contrasts = request.contrasts
+    counted: list[Row | Contrast] = [*request.rows, *contrasts, *request.of_added("counted"), *request.headline.pairs]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
     distinct = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]

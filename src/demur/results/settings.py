@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from demur.errors import UserError, literal, repeated, shown
 from demur.files.strict_model import checked_time
-from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
 from demur.options import flag_value_of, names_of, number_of, option, section, text_of
 from demur.quantities import Measure
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
-from demur.results.costs import Costs
 from demur.results.emulated import Conventions
 from demur.results.groups import Groups, recorded_groups
 from demur.results.study import reported
@@ -39,7 +37,7 @@ class Settings:
     `level` and `interval` request one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
-    they had not been given. `groups`, `costs` and `conventions` are what these features are asked for.
+    they had not been given. `groups` and `conventions` are what these features are asked for.
     """
 
     loss: str | None = option(
@@ -71,7 +69,7 @@ class Settings:
         default=False, description="Compare systems on the participants they share.", kind=bool, everyday=True
     )
     calibration: AnyCalibration | str | Path | None = option(
-        None, "A file written by demur calibrate, or by another script.", kind=Path, everyday=True
+        None, "A file written by demur calibrate, or by another script.", kind=Path, everyday=True, file=True
     )
     primary: str | None = option(None, "The confidence of the verdict, chosen beforehand; the first if not given.")
     exclude: str | Sequence[str] = option((), "The name of a system to leave out.", metavar="NAME", repeated=True)
@@ -79,12 +77,11 @@ class Settings:
     interval: str | None = option(None, "Method of one more interval: recommended, percentile, bca, jackknife, …")
     created_at: str | None = option(None, "The time to record, such as 2026-01-31T12:00:00Z; now if not given.")
     groups: Groups = Groups()
-    costs: Costs = Costs()
     conventions: Conventions = Conventions()
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
-        for name, feature in (("groups", Groups), ("costs", Costs), ("conventions", Conventions)):
+        for name, feature in (("groups", Groups), ("conventions", Conventions)):
             if not isinstance(getattr(self, name), feature):
                 raise UserError(f"{name} {literal(getattr(self, name))}, expected {feature.__name__}(…)")
         for name in ("baseline", "primary", "interval"):
@@ -145,7 +142,6 @@ def recorded_settings(results: Results) -> Settings:
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
         groups=recorded_groups(study.groups),
-        costs=Costs(*(study.abstention_costs or ()), cross_fit=study.cross_fit or FOLDS),
         conventions=Conventions(*(study.conventions or ())),
     )
 

@@ -113,12 +113,7 @@ class SelectiveStudy(Study):
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
-    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
-    cross_fit: Annotated[int | None, SPARSE] = None
     conventions: Annotated[Many[str] | None, SPARSE] = None
-    external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
-    margin: Annotated[float | None, SPARSE] = None
-    handover_threshold: Annotated[float | None, SPARSE] = None
 
     def signed(self, *, independent: bool) -> Self:
         """The same with its signature recorded; rows that are independent have no cluster."""

@@ -24,6 +24,7 @@ from demur.sampling.resample import Plan
 from demur.types import Json
 
 if TYPE_CHECKING:
+    from demur.results.features import FeatureOptions
     from demur.results.leaderboard import Leaderboard
     from demur.results.settings import Settings
 
@@ -85,13 +86,20 @@ class Results(Estimates):
 
     @property
     def settings(self) -> Settings:
-        """What was computed, with groups, costs and conventions, as the record tells it; an error for retrieval.
+        """What was computed, as the record tells it; an error for retrieval.
 
-        It can be given to `evaluate` again. A calibration is a file of its own, and is given anew.
+        It can be given to `evaluate` again, with the `features`. A calibration is a file of its own, and is given anew.
         """
         from demur.results.settings import recorded_settings  # noqa: PLC0415  (most results need none)
 
         return recorded_settings(self)
+
+    @property
+    def features(self) -> tuple[FeatureOptions, ...]:
+        """What was asked of features, as the record tells it: `evaluate` takes them again."""
+        from demur.results.features import recorded_features  # noqa: PLC0415  (most results need none)
+
+        return recorded_features(self.selective)
 
     @property
     def nested(self) -> bool:

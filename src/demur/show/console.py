@@ -13,6 +13,7 @@ from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.inference.key import Key
 from demur.quantities import Measure
+from demur.results.features import features_in
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 from demur.show.names import Pair, by_name, pairs_of, systems_of, why_skipped
@@ -112,14 +113,14 @@ def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
     """The whole report of one system or of several."""
     study, pairs = results.selective, pairs_of(results)
     lines = [*_population(results), *leaderboard_lines(results)]
+    told = [feature.hook("console") for feature in features_in(study) if feature.console]
     for confidence in study.confidences:
         if not pairs:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
         lines += group_lines(results, confidence) if study.groups is not None else ()
-        lines += point_lines(results, confidence) if study.external_points else ()
-        lines += cost_lines(results, confidence) if study.abstention_costs else ()
+        lines += [line for console in told for line in console(results, confidence)]
         lines += convention_lines(results, confidence)
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
     lines += ["", *verdict_lines(verdict(results))]
@@ -234,32 +235,6 @@ def group_lines(results: Results, confidence: str) -> Iterator[str]:
         counts = (f"{group.noun}s", "items accepted")
         heads = (f"  {isolated(group.name)}", *counts, "coverage", "risk", "risk − the rest")
         yield from table([heads, *((f"  {line.label}", *line.cells) for line in group.lines)])
-
-
-def point_lines(results: Results, confidence: str) -> Iterator[str]:
-    """Raters and published points."""
-    from demur.features.raters.statements import point_statements  # noqa: PLC0415
-    from demur.features.raters.table_rows import HEADINGS, point_row  # noqa: PLC0415  (few evaluations have any)
-
-    points, systems = results.selective.external_points or (), systems_of(results)
-    for system in systems:
-        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
-        cells = [point_row(results, point, system, confidence) for point in points]
-        yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
-    yield from (statement.sentence for statement in point_statements(results, confidence))
-
-
-def cost_lines(results: Results, confidence: str) -> Iterator[str]:
-    """The costs of errors and abstentions."""
-    from demur.show.cost_rows import HEADINGS, cost_row  # noqa: PLC0415  (few evaluations have any)
-    from demur.show.statements.costs import cost_statements  # noqa: PLC0415
-
-    prices, systems = results.selective.abstention_costs or (), systems_of(results)
-    for system in systems:
-        rows = [cost_row(results, system, confidence, price) for price in prices]
-        heads = (f"{system.label}, {HEADINGS[0]}" if len(systems) > 1 else HEADINGS[0], *HEADINGS[1:])
-        yield from ["", *table([(f"  {row[0]}", *row[1:]) for row in (heads, *rows)])]
-    yield from (statement.sentence for statement in cost_statements(results, confidence))
 
 
 def convention_lines(results: Results, confidence: str) -> Iterator[str]:

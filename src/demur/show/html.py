@@ -11,9 +11,9 @@ import math
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
@@ -21,6 +21,7 @@ from demur.drawing.labels import inert
 from demur.drawing.looks import LOOKS
 from demur.drawing.picture import element, shape
 from demur.errors import UserError, harmless
+from demur.feature import PACKAGE, features
 from demur.results.table import Results
 from demur.show.calibration.fitted import calibration_name
 from demur.show.names import systems_of
@@ -92,7 +93,7 @@ def file_text(value: object) -> Markup:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("demur.show"),
+        loader=ChoiceLoader([PackageLoader("demur.show"), PrefixLoader(dict.fromkeys(get_args(Task), _of_features()))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -111,6 +112,12 @@ def _environment() -> Environment:
         "card_attributes": card_attributes,
     }
     return environment
+
+
+def _of_features() -> ChoiceLoader:
+    """The templates in the folders of features."""
+    pages = [name for name, feature in features().items() if feature.page]
+    return ChoiceLoader([PackageLoader(f"{PACKAGE}.{name}", "") for name in pages])
 
 
 def _key(style: str) -> Markup:

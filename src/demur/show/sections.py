@@ -1,6 +1,7 @@
 """Sections: the parts of a page, each a registered function in a module of `demur.show.<task>` and its template.
 
-What the function returns is the `content` of `templates/<task>/<anchor>.html.j2`; without content it is left out.
+What the function returns is the `content` of `templates/<task>/<anchor>.html.j2`; without content it is left out. The
+section of a feature is in the module that its hook `page` names, and its template is `<anchor>.html.j2` in the folder.
 """
 
 import base64
@@ -11,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from demur.feature import hooks
 from demur.quantities import Quantity
 from demur.results.table import Results
 from demur.show.statements.warnings import Warned
@@ -72,11 +74,11 @@ def section(
 
 
 def sections_of(task: Task) -> list[Section]:
-    """The sections of a task in order, from every module of its package."""
+    """The sections of a task in order, from every module of its package and from the features."""
     package = import_module(f"demur.show.{task}")
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
-    import_module("demur.features.raters.section")
+    hooks("page")
     return sorted(_SECTIONS[task])
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from demur.drawing.risk_coverage import RiskCurve
-from demur.features.raters.charts import Handover, OutsidePoint, points_chart, handover_chart
+from demur.features.raters.charts import Handover, OutsidePoint, handover_chart, points_chart
 from demur.features.raters.comparators import Comparators
 from demur.features.raters.section import raters_and_points
 from pictures import HOSTILE, check_alone, check_names, check_texts, without_rule

@@ -115,9 +115,9 @@ def test_an_audit_computes_it_again_and_asks_for_the_rater(results, tmp_path):
     ):
         audited_runs(load(path), [system()], None, None)
     given = Comparators({"Rater A": rater()})
-    assert {each.status for each in audited_runs(load(path), [system()], None, None, given)} == {"match"}
+    assert {each.status for each in audited_runs(load(path), [system()], None, None, [given])} == {"match"}
     other = Comparators({"Rater A": rater([1, 0, 1, 0, 0, 0, None, None])})
-    assert "differs" in {each.status for each in audited_runs(load(path), [system()], None, None, other)}
+    assert "differs" in {each.status for each in audited_runs(load(path), [system()], None, None, [other])}
     content = json.loads(path.read_text())
     assert content["external_points"][1]["given"] == "coverage=0.5, risk=0.25, ci=0.1..0.4"
 

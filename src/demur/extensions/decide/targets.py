@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from demur.errors import UserError, literal
+from demur.feature import required
 from demur.options import as_option
-from demur.quantities.costs import cost_optimal, price_of
 from demur.quantities.curve import Curve
 from demur.quantities.losses import is_share, takes_percent
 from demur.sampling.coverage import Coverage, risk_of, typed_share
@@ -58,8 +58,18 @@ def _rounds_to(count: int, units: int, text: str) -> bool:
 
 
 def _cheapest(curve: Curve, text: str) -> int | None:
+    required("costs", "a target of costs")
+    from demur.features.costs.envelope import cost_optimal  # noqa: PLC0415  (a feature may not be there)
+
     threshold = cost_optimal(curve, text).threshold
     return None if threshold is None else int(np.flatnonzero(curve.threshold == threshold)[0])
+
+
+def _price_of(text: str) -> Fraction:
+    required("costs", "a target of costs")
+    from demur.features.costs.prices import price_of  # noqa: PLC0415  (a feature may not be there)
+
+    return price_of(text)
 
 
 def _smallest_risk(curve: Curve) -> str:
@@ -89,7 +99,7 @@ TARGETS = {
         "at most {} errors per 100 units",
     ),
     "abstention_cost": TargetKind(
-        price_of,
+        _price_of,
         _cheapest,
         lambda _: "declining everything is cheapest at this price",
         "the lowest cost where an abstention costs {} of the largest loss",

@@ -6,6 +6,8 @@ FEATURE = Feature(
     "raters",
     order=20,
     panel="Raters and published points",
+    advice={"compared_with": "no rater or published point was given (--rater, --point)"},
+    groupings=("coverage_of", "answered_by", "handed_to"),
     study=("external_points", "margin", "handover_threshold"),
     curve=("handover",),
     options="options:Raters",

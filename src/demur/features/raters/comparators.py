@@ -12,7 +12,7 @@ import numpy as np
 from demur.confidences.grading import grade
 from demur.errors import UserError, literal, located, repeated, shown, unknown
 from demur.facts.alignment import Alignment
-from demur.facts.items import Items
+from demur.facts.items import Items, Source
 from demur.features.raters.answers import RaterAnswers
 from demur.features.raters.points import NumbersOfPoint, point_of
 from demur.features.raters.recorded import points_of
@@ -53,6 +53,11 @@ class Comparators(FeatureOptions):
         """What in it needs single units."""
         named = {"raters, and what is handed over to them,": self.raters, "forced runs": self.forced}
         return [words for words, given in named.items() if given]
+
+    @property
+    def sources(self) -> list[Source]:
+        """The files of the raters."""
+        return [answers.source for answers in self.raters.values() if answers.source]
 
     @property
     def forced_runs(self) -> dict[str, Items]:

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
+from demur.features.raters.comparators import Comparators, recorded_comparators
 from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, system_key
 from demur.features.raters.models import BesidePoint, ExternalPoint, HandoverCurve
 from demur.features.raters.recorded import handover_of, margin_of, points_of
@@ -12,6 +13,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
 from demur.results.feature_files import FileMembers
+from demur.results.features import FeatureOptions
 from demur.results.json_v1_cells import written
 from demur.results.parts import Many
 from demur.results.table import Results
@@ -21,17 +23,23 @@ from demur.types import Json
 class RaterMembers(FileMembers):
     """The points of a study with margin and threshold, the hand-over curves, and the gaps of a run."""
 
-    study = {
+    study: ClassVar = {
         "external_points": Placed(Annotated[Many[ExternalPoint] | None, SPARSE], order=30),
         "margin": Placed(Annotated[float | None, SPARSE], order=31),
         "handover_threshold": Placed(Annotated[float | None, SPARSE], order=32),
     }
-    nested = {name: member._replace(before="estimates", order=member.order - 20) for name, member in study.items()}
-    curve = {"handover": Placed(Annotated[Mapping[str, HandoverCurve] | None, SPARSE], order=20)}
-    run = {
-        "external": Placed(Annotated[Mapping[str, BesidePoint] | None, SPARSE], order=30),
-        "handover": curve["handover"]._replace(order=31),
+    nested: ClassVar = {
+        name: member._replace(before="conventions", order=member.order - 30) for name, member in study.items()
     }
+    curve: ClassVar = {"handover": Placed(Annotated[Mapping[str, HandoverCurve] | None, SPARSE], order=20)}
+    run: ClassVar = {
+        "external": Placed(Annotated[Mapping[str, BesidePoint] | None, SPARSE], before="emulated", order=30),
+        "handover": curve["handover"]._replace(before="emulated", order=31),
+    }
+
+    def again(self, results: Results, given: FeatureOptions | None) -> Comparators:
+        """The points as recorded, and the raters and forced runs as given."""
+        return recorded_comparators(results, given if isinstance(given, Comparators) else Comparators())
 
     def encoded(self, results: Results, system: str, confidence: str) -> Json:
         """The gaps of a run to every point, and its hand-over curves."""

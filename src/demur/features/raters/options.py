@@ -37,6 +37,8 @@ class Raters(FeatureOptions):
         metavar="NAME=FILE",
         repeated=True,
         call="Raters(ann='ann.csv')",
+        file=True,
+        by_name={str: "a file"},
     )
     points: Sequence[str | Path | NumbersOfPoint] = option(
         (),
@@ -44,12 +46,14 @@ class Raters(FeatureOptions):
         flag="--point",
         aliases=("--points",),
         repeated=True,
+        file=True,
     )
     forced: Any = option(
         (),
         "A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE.",
         repeated=True,
         also=(dict,),
+        file=True,
     )
     margin: float | None = option(None, "Test whether a system's risk exceeds a rater's by at most this.", kind=float)
     handover_threshold: float | None = option(

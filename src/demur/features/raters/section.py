@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.risk_coverage import RiskCurve
-from demur.features.raters.charts import Handover, OutsidePoint, points_chart, handover_chart
+from demur.features.raters.charts import Handover, OutsidePoint, handover_chart, points_chart
 from demur.features.raters.gaps import system_key
+from demur.features.raters.models import HandoverCurve
+from demur.features.raters.recorded import handover_of, points_of
 from demur.features.raters.statements import point_statements
 from demur.features.raters.table_rows import HEADINGS, point_row
 from demur.inference.key import Key
 from demur.quantities.thresholds import typed_threshold
-from demur.features.raters.models import HandoverCurve
-from demur.features.raters.recorded import handover_of, points_of
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of

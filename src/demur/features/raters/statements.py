@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, handed_key, system_key
+from demur.features.raters.models import ExternalPoint
 from demur.features.raters.published import NO_UNCERTAINTY, OTHER_PEOPLE
+from demur.features.raters.recorded import margin_of, points_of
 from demur.inference.estimates import Estimate, deciding
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key
-from demur.features.raters.models import ExternalPoint
-from demur.features.raters.recorded import margin_of, points_of
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
+from demur.show.statements.of_features import Topic
 from demur.show.statements.statement import Statement, counted
 from demur.show.text import UNDEFINED, interval_text, three
 
@@ -177,6 +178,12 @@ def handover_statement(
     if together is None or difference is None or math.isnan(together.value):
         return None
     return HandedOver(system.name if len(results.systems) > 1 else "the system", point.name, together, difference)
+
+
+def statements_on(results: Results, topic: Topic) -> Iterator[Statement]:
+    """What is said on a topic: whom a system is compared with."""
+    if topic == "compared_with":
+        yield from point_statements(results, results.selective.confidences[0])
 
 
 def point_statements(results: Results, confidence: str) -> Iterator[Statement]:

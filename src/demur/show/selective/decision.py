@@ -6,7 +6,6 @@ from itertools import islice
 
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
-from demur.features.raters.statements import point_statements
 from demur.inference.key import Key
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
@@ -19,6 +18,7 @@ from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
 from demur.show.statements.groups import group_tables
 from demur.show.statements.methods import resampling
+from demur.show.statements.of_features import not_asked, said_by_features
 from demur.show.statements.operating_points import (
     LEVEL,
     ComparedWithNobody,
@@ -137,7 +137,8 @@ def five_answers(results: Results) -> Iterator[tuple[str, list[Statement]]]:
 def _compared_with(results: Results) -> Statement:
     if len(results.systems) > 1:
         return verdict(results).headline
-    return next(point_statements(results, results.selective.confidences[0]), ComparedWithNobody())
+    said = said_by_features(results, "compared_with")
+    return said[0] if said else ComparedWithNobody(tuple(not_asked("compared_with")))
 
 
 @dataclass(frozen=True, slots=True)

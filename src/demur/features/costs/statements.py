@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from demur.features.costs.prices import price_of
+from demur.features.costs.quantities import COST, OF_ALL
+from demur.features.costs.recorded import prices_of
 from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Key
-from demur.quantities.costs import price_of
-from demur.quantities.priced import COST, OF_ALL
 from demur.results.table import Results
 from demur.show.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.show.statements.statement import Statement
@@ -126,7 +127,7 @@ def cost_statements(results: Results, confidence: str) -> Iterator[Statement]:
 
 def _cheapest(results: Results, system: NamedSystem, confidence: str) -> Iterator[CheapestPolicy]:
     name = system.name if len(results.systems) > 1 else ""
-    for price in results.selective.abstention_costs or ():
+    for price in prices_of(results):
         cost, of_all = (results.get(Key(system.system, f"{stem}@{price}", confidence)) for stem in (COST, OF_ALL))
         if cost is not None and of_all is not None:
             chosen = policy(results, system.system, confidence, cost)
@@ -135,7 +136,7 @@ def _cheapest(results: Results, system: NamedSystem, confidence: str) -> Iterato
 
 def cheaper(results: Results, pair: Pair, confidence: str) -> Iterator[CheaperBetween | NeitherCheaper]:
     """The prices at which one of two systems is cheaper, by the simultaneous band over all prices."""
-    prices = sorted(results.selective.abstention_costs or (), key=price_of)
+    prices = sorted(prices_of(results), key=price_of)
     winners = [_winner(results, pair, confidence, price) for price in prices]
     for system in (pair.first, pair.second):
         for first, last in _runs([winner == system.system for winner in winners]):

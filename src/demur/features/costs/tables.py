@@ -1,11 +1,11 @@
 """The costs at each price as rows of a table."""
 
+from demur.features.costs.quantities import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
+from demur.features.costs.statements import policy
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
 from demur.results.table import Results
 from demur.show.names import NamedSystem
-from demur.show.statements.costs import policy
 from demur.show.text import UNDEFINED, cell, four, interval_text, shown_interval
 
 HEADINGS = (

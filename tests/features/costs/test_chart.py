@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from demur import Costs, Plan, Settings, evaluate
-from demur.drawing.costs import CostLine, cost_chart
+from demur import Costs, Plan, evaluate
+from demur.features.costs.chart import CostLine, cost_chart
+from demur.features.costs.section import cost_line, costs
 from demur.inference.key import Key
-from demur.show.selective.costs import cost_line, costs
 from four_clusters import system
 
 PRICES = ["0", "0.02", "0.1", "1/3", "0.5", "0.75", "1"]
@@ -15,8 +15,7 @@ LOSSES = [0, 1, 0, 0, 1, None, 0, None], [0, 0, 0, 1, 1, 0, 1, None], [0] * 8, [
 
 
 def priced(loss, resamples=0):
-    settings = Settings(confidence="sure", costs=Costs(*PRICES))
-    return evaluate({"sys": system(loss)}, settings=settings, plan=Plan(resamples, seed=7))
+    return evaluate({"sys": system(loss)}, Costs(*PRICES), confidence="sure", plan=Plan(resamples, seed=7))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from cases import units_lists
 from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, measure
 from demur.errors import UserError
+from demur.features.costs.envelope import CostEnvelope, cost_optimal
+from demur.features.costs.prices import price_of, price_text
 from demur.quantities import quantities
-from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_text
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
 from demur.sampling.sample import Sample

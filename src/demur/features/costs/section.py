@@ -3,23 +3,24 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from demur.drawing.costs import CostLine, RequestedPrice, cost_chart
+from demur.features.costs.chart import CostLine, RequestedPrice, cost_chart
+from demur.features.costs.prices import price_of
+from demur.features.costs.quantities import COST
+from demur.features.costs.recorded import prices_of, switches_of
+from demur.features.costs.statements import cost_statements
+from demur.features.costs.tables import HEADINGS, cost_row
 from demur.inference.key import Key
-from demur.quantities.costs import price_of
-from demur.quantities.priced import COST
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
-from demur.show.cost_rows import HEADINGS, cost_row
 from demur.show.names import NamedSystem, systems_of
 from demur.show.sections import Content, section
-from demur.show.statements.costs import cost_statements
 from demur.show.text import ends_of, shown_interval
 
 
 @section("costs", "What an error and a silence cost", task="selective", order=60)
 def costs(results: Results) -> Content | None:
     """Pictures, sentences and tables of every confidence; None without prices."""
-    prices, systems = results.selective.abstention_costs, systems_of(results)
+    prices, systems = prices_of(results), systems_of(results)
     if not prices:
         return None
     return {
@@ -47,7 +48,7 @@ def _lines(results: Results, confidence: str) -> Iterator[CostLine]:
 
 
 def _requested_prices(results: Results, system: NamedSystem, confidence: str) -> Iterator[RequestedPrice]:
-    for price in results.selective.abstention_costs or ():
+    for price in prices_of(results):
         cost = results.get(Key(system.system, f"{COST}@{price}", confidence))
         if cost is not None and not math.isnan(cost.value):
             yield float(price_of(price)), cost.value, ends_of(shown_interval(results, cost))
@@ -57,7 +58,7 @@ def cost_line(record: CurveRecord, label: str, style: str, requested: Sequence[R
     """The lowest cost as a function of the price: between switches its slope is the share declined."""
     coverages = dict(zip(record.curve.threshold, record.curve.coverage, strict=True))
     vertices, answered = [(0.0, 0.0)], 0.0
-    for switch in record.switches or ():
+    for switch in switches_of(record):
         price, threshold = switch["a"] or 0.0, switch["to"]
         vertices.append((price, _further(vertices[-1], price, answered)))
         answered = 0.0 if threshold is None else coverages[threshold]

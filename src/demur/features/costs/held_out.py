@@ -9,15 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
+from demur.features.costs.envelope import cheapest_point
+from demur.features.costs.options import FOLDS
+from demur.features.costs.quantities import HeldOut
 from demur.inference.sums import exactly_addable
 from demur.inference.views import CurveView
-from demur.quantities.costs import cheapest_point
-from demur.quantities.priced import HeldOut
 from demur.sampling.draws import folds
 from demur.sampling.weights import Weights
 from demur.types import Floats, Integers
-
-FOLDS = 10
 
 
 def cheapest_without(view: CurveView, price: Fraction, fold: Integers) -> Integers:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from demur.quantities.costs import UNKNOWN, cheapest_point, price_of
-from demur.quantities.registry import Parameter, quantity
+from demur.features.costs.envelope import cheapest_point
+from demur.features.costs.prices import UNKNOWN, price_of
+from demur.quantities.registry import Parameter, family, quantity
 from demur.sampling.hull import lower_hull_of_sums
 from demur.sampling.numbers import Number, least
 from demur.sampling.sample import Sample
@@ -19,6 +20,9 @@ from demur.types import Floats
 COST, AT_THRESHOLD, CROSSFIT, SAVING, OF_ALL = "cost", "cost_at_threshold", "cost_crossfit", "saving", "cost_of_all"
 PRICE = Parameter("A", price_of, "0.1")
 PRICES = ("0.01", "0.05", "0.1", "0.2", "0.5")
+_COMPUTED_BY = "evaluate(…, abstention_costs=…) computes it"
+family("costs", _COMPUTED_BY, {"Ties": "equal confidences are one operating point."}, of_curves=True, comparable=False)
+family("held_out", _COMPUTED_BY, {"Ties": "equal confidences are accepted or declined together."}, comparable=False)
 _cost = partial(
     quantity,
     of="costs",

@@ -8,15 +8,17 @@ import pytest
 
 from demur import Costs, Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
 from demur.extensions.audit.own import audited_runs
+from demur.features.costs.tables import HEADINGS, cost_row
 from demur.sampling.draws import folds
 from demur.show.console import evaluation_text
-from demur.show.cost_rows import HEADINGS, cost_row
 from demur.show.html import report_html
 from demur.show.names import systems_of
 from reference import number
 
 PRICES = ("0.1", "1/3", "0.5")
 PLAN = Plan(200, seed=7)
+SETTINGS = Settings(loss="zero_one", confidence="sure")
+COSTS = Costs(*PRICES)
 
 
 def table(seed, wrong=0.4, clusters=24):
@@ -38,18 +40,14 @@ def items(seed, **how):
     return read_table(table(seed, **how), instrument=None)
 
 
-def settings(cross_fit=10, **more):
-    return Settings(loss="zero_one", confidence="sure", costs=Costs(*PRICES, cross_fit=cross_fit), **more)
-
-
 @pytest.fixture(scope="module")
 def two():
-    return evaluate({"one": items(1), "other": items(2, wrong=0.9)}, settings=settings(), plan=PLAN)
+    return evaluate({"one": items(1), "other": items(2, wrong=0.9)}, COSTS, settings=SETTINGS, plan=PLAN)
 
 
 def test_the_cross_fitted_cost_is_that_of_a_plain_loop_over_folds():
     rows = table(1)
-    found = evaluate({"one": items(1)}, settings=settings(cross_fit=5), plan=PLAN)
+    found = evaluate({"one": items(1)}, Costs(*PRICES, cross_fit=5), settings=SETTINGS, plan=PLAN)
     ids = sorted({*rows["cluster"]})
     fold = dict(zip(ids, folds(7, 24, 5).tolist()))
     plain = [
@@ -73,7 +71,7 @@ def test_a_cost_is_reached_at_a_threshold_and_declining_everything_has_none(two)
     row = two[Key("one", "cost@0.5", "sure")]
     curve = two.curves["one", "sure"].curve
     assert curve.coverage[curve.threshold.index(row.threshold)] == row.at
-    wrong = evaluate({"x": items(5, wrong=9)}, settings=settings(), plan=Plan(0, seed=None))
+    wrong = evaluate({"x": items(5, wrong=9)}, COSTS, settings=SETTINGS, plan=Plan(0, seed=None))
     row = wrong[Key("x", "cost@0.1", "sure")]
     assert (row.value, row.at, row.threshold) == (0.1, 0.0, None)
     assert wrong.get(Key("x", "cost_crossfit@0.1", "sure")) is None, "folds need the seed that is recorded"
@@ -89,7 +87,7 @@ def test_differences_at_all_prices_are_judged_at_once(two):
 
 
 def test_the_file_says_it_as_members_and_gives_back_every_row(two, tmp_path):
-    for results in (two, evaluate({"one": items(1)}, settings=settings(), plan=PLAN)):
+    for results in (two, evaluate({"one": items(1)}, COSTS, settings=SETTINGS, plan=PLAN)):
         again = load(results.save(tmp_path / f"{len(results.systems)}.json"))
         assert again.text == results.text
         assert {row.key for row in again} == {row.key for row in results}
@@ -105,7 +103,7 @@ def test_the_file_says_it_as_members_and_gives_back_every_row(two, tmp_path):
 
 def test_a_difference_is_turned_round_where_the_second_is_the_baseline(two):
     turned = evaluate(
-        {"one": items(1), "other": items(2, wrong=0.9)}, settings=settings(baseline="other"), plan=PLAN
+        {"one": items(1), "other": items(2, wrong=0.9)}, COSTS, settings=SETTINGS, baseline="other", plan=PLAN
     ).to_json()
     straight = two.to_json()
     assert turned["estimates"]["value"] == straight["estimates"]["value"]
@@ -114,7 +112,7 @@ def test_a_difference_is_turned_round_where_the_second_is_the_baseline(two):
 
 def test_three_systems_have_the_same_rows_in_the_long_file(tmp_path):
     runs = {name: items(seed) for seed, name in enumerate("abc")}
-    results = evaluate(runs, settings=settings(), plan=PLAN)
+    results = evaluate(runs, COSTS, settings=SETTINGS, plan=PLAN)
     assert load(results.save(tmp_path / "three.json")).text == results.text
 
 
@@ -146,9 +144,7 @@ def test_the_sentence_of_console_and_page():
         },
         instrument=None,
     )
-    results = evaluate(
-        {"one": five}, settings=Settings(loss="zero_one", confidence="sure", costs=Costs("1:10")), plan=PLAN
-    )
+    results = evaluate({"one": five}, Costs("1:10"), settings=SETTINGS, plan=PLAN)
     sentence = (
         "If a silence costs a tenth of the worst error, declining below 0.8 is cheapest: 0.06 per unit, "
         "against 0.4 for answering everything."
@@ -160,7 +156,7 @@ def test_the_sentence_of_console_and_page():
 
 
 def test_a_cost_without_an_interval_leaves_no_cell_empty():
-    results = evaluate({"one": items(1)}, settings=settings(), plan=Plan(0, seed=None))
+    results = evaluate({"one": items(1)}, COSTS, settings=SETTINGS, plan=Plan(0, seed=None))
     [system] = systems_of(results)
     for price in results.selective.abstention_costs:
         row = cost_row(results, system, "sure", price)
@@ -171,7 +167,7 @@ def test_a_cost_without_an_interval_leaves_no_cell_empty():
 def test_a_loss_without_a_maximum_needs_one_and_says_so():
     free = read_table({"cluster": [1, 2, 3], "loss": [0, 2.5, 1], "sure": [3, 2, 1]}, instrument=None)
     with pytest.raises(UserError, match=r"the largest loss is not known, .*loss_max"):
-        evaluate({"one": free}, settings=Settings(confidence="sure", costs=Costs("0.1")), plan=PLAN)
+        evaluate({"one": free}, Costs("0.1"), confidence="sure", plan=PLAN)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +186,7 @@ def test_wrong_settings_are_one_line(wrong, message):
 
 def test_without_an_error_a_cost_of_nothing_is_not_certain():
     table = {"cluster": [*"aabbcc"], "truth": [1] * 6, "prediction": [1] * 6, "sure": [3, 2, 3, 2, 3, 2]}
-    results = evaluate({"one": read_table(table, instrument=None)}, settings=settings(), plan=PLAN)
+    results = evaluate({"one": read_table(table, instrument=None)}, COSTS, settings=SETTINGS, plan=PLAN)
     for name in ("cost", "cost_at_threshold", "cost_crossfit", "saving"):
         row = results[Key("one", f"{name}@0.1", "sure")]
         assert (row.value, row.std_error, row.percentile, row.recommended) == (0, 0, None, None)
@@ -198,7 +194,7 @@ def test_without_an_error_a_cost_of_nothing_is_not_certain():
 
 
 def test_no_draw_has_a_cost_or_a_saving_below_0():
-    results = evaluate({"one": items(1, wrong=0.02)}, settings=settings(), plan=PLAN)
+    results = evaluate({"one": items(1, wrong=0.02)}, COSTS, settings=SETTINGS, plan=PLAN)
     for price in PRICES:
         assert results[Key("one", f"cost@{price}", "sure")].evidence.values.min() >= 0
         assert results[Key("one", f"saving@{price}", "sure")].evidence.values.min() >= 0

@@ -1,15 +1,31 @@
-"""Costs in the nested file: their models, and their members from the rows."""
+"""Costs in result files: the models of their members, and the members from the rows."""
 
 from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
 
-from demur.files.strict_model import Part, Share
+from demur.features.costs.options import FOLDS
+from demur.features.costs.options import Costs as CostOptions
+from demur.features.costs.prices import price_of
+from demur.features.costs.quantities import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
+from demur.features.costs.recorded import prices_of, switches_of
+from demur.files.strict_model import SPARSE, Declared, Part, Placed, Share
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.quantities.costs import price_of
-from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
-from demur.results.parts import Many, Number, Pair, Switch
+from demur.results.feature_files import FileMembers
+from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
 from demur.types import Json
+
+# At the price `a` the cheapest threshold moves `from` one `to` the next; null declines everything.
+_SWITCH = ("a", "from", "to")
+Switch = dict[Literal["a", "from", "to"], Number]
+
+
+def _checked(switches: Any) -> Any:
+    """Check that every switch of thresholds has its three members."""
+    if any(len(switch) < len(_SWITCH) or switch["a"] is None for switch in switches or ()):
+        raise ValueError(f"a switch of thresholds lacks {', '.join(_SWITCH[:-1])} or {_SWITCH[-1]}")
+    return switches
 
 
 class CheapestPoint(Part):
@@ -38,7 +54,7 @@ class Costs(Part):
 
     a: Many[Share]
     optimal: Many[CheapestPoint]
-    switches: Many[Switch]
+    switches: Annotated[Many[Switch], Declared(checked=_checked)]
     area: float
     area_random: float
     area_optimal: float
@@ -47,11 +63,37 @@ class Costs(Part):
     saving: Many[SavingAt]
 
 
-def costs_of(results: Results, system: str, confidence: str) -> Json | None:
-    """The member `cost` of a run; None where no price was given."""
-    prices = results.selective.abstention_costs
-    if not prices:
-        return None
+_Switches = Annotated[Many[Switch] | None, SPARSE, Declared(checked=_checked)]
+
+
+class CostMembers(FileMembers):
+    """The prices of a study, the switch points of a curve, and the costs of a run."""
+
+    study: ClassVar = {
+        "abstention_costs": Placed(Annotated[Many[str] | None, SPARSE], before="conventions", order=10),
+        "cross_fit": Placed(Annotated[int | None, SPARSE], before="conventions", order=11),
+    }
+    nested: ClassVar = study
+    curve: ClassVar = {"switches": Placed(_Switches, order=10)}
+    run: ClassVar = {"cost": Placed(Annotated[Costs | None, SPARSE], before="emulated", order=20)}
+
+    def recorded(self, study: Any) -> CostOptions | None:
+        """The prices and the folds."""
+        prices = study.abstention_costs
+        return CostOptions(*prices, cross_fit=study.cross_fit or FOLDS) if prices else None
+
+    def encoded(self, results: Results, system: str, confidence: str) -> Json:
+        """The costs of a run."""
+        return {"cost": costs_of(results, system, confidence)} if prices_of(results) else {}
+
+    def curve_of(self, run: Any) -> Json:
+        """The switch points, which are among the costs of a run."""
+        return {"switches": None if run.cost is None else run.cost.switches}
+
+
+def costs_of(results: Results, system: str, confidence: str) -> Json:
+    """The member `cost` of a run."""
+    prices = prices_of(results)
 
     def row(stem: str, price: str = "") -> Estimate | None:
         return results.get(Key(system, f"{stem}@{price}" if price else stem, confidence))
@@ -64,7 +106,7 @@ def costs_of(results: Results, system: str, confidence: str) -> Json | None:
     return {
         "a": numbers,
         "optimal": [*_cheapest(results, system, confidence)],
-        "switches": results.curves[system, confidence].switches,
+        "switches": switches_of(results.curves[system, confidence]),
         "area": value("cost_area"),
         "area_random": value("cost_area_random"),
         "area_optimal": value("cost_area_optimal"),
@@ -79,7 +121,7 @@ def costs_of(results: Results, system: str, confidence: str) -> Json | None:
 
 def _cheapest(results: Results, system: str, confidence: str) -> Iterator[Json]:
     curve = results.curves[system, confidence].curve
-    for price in results.selective.abstention_costs or ():
+    for price in prices_of(results):
         row, fixed, crossfit = (
             results.get(Key(system, f"{stem}@{price}", confidence)) for stem in (COST, AT_THRESHOLD, CROSSFIT)
         )
