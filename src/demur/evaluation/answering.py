@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from demur.evaluation.data import entries_of
 from demur.evaluation.guessing import settled
-from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
 from demur.read import read_inputs
 from demur.read.files import Counts, named_input
@@ -52,7 +51,6 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         command=request.command,
         also_read=request.files,
         features=[options.read(runs, understood.columns[0]) for options in asked],
-        beside=request.feature(Raters).read(runs, understood.columns[0]),
     )
 
 

@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, repeated
-from demur.evaluation.raters import Raters
 from demur.evaluation.reading import ReadingOptions
 from demur.feature import hooks
 from demur.results.features import FeatureOptions
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 
-Feature = Raters | FeatureOptions
-
 
 def option_classes() -> dict[str, type[Any]]:
     """The options of each feature that has any, by the feature's name."""
-    return {"raters": Raters, **hooks("options")}
+    return {**hooks("options")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Request:
             expected = "roles with the names of their columns, {'cluster': 'document'}"
             raise UserError(f"columns {literal(self.columns)}, expected {expected}")
         for feature in self.features:
-            if not isinstance(feature, Feature):
+            if not isinstance(feature, FeatureOptions):
                 names = ", ".join(known.__name__ for known in option_classes().values())
                 raise UserError(
                     f"{literal(feature)} is none of {names}; give several systems in a list, evaluate([a, b])"
@@ -63,6 +60,6 @@ class Request:
     def files(self) -> list[str | Path]:
         """The files that are read besides the data."""
         named = [self.reading.instrument, self.settings.calibration]
-        paths = [*named, *self.feature(Raters).files, *(path for options in self.asked for path in options.files)]
+        paths = [*named, *(path for options in self.asked for path in options.files)]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
         return [*files, *self.also_read]

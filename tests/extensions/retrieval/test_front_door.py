@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from demur.quantities.signature import Signature
 
 import demur
 from demur import Plan, UserError
 from demur.extensions.retrieval.study import study_of
+from demur.quantities.signature import Signature
 from golden_runs import GOLDEN
 
 

@@ -116,9 +116,7 @@ class GroupMembers(FileMembers):
 
     study: ClassVar = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="failed")}
     nested: ClassVar = {"groups": Placed(Annotated[GroupsRecord | None, SPARSE], before="probabilities")}
-    run: ClassVar = {
-        "groups": Placed(Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], before="external", order=10)
-    }
+    run: ClassVar = {"groups": Placed(Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], order=10)}
 
     def recorded(self, study: Any) -> Groups | None:
         """The groups that were asked for."""

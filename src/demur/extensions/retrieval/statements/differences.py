@@ -9,10 +9,9 @@ from typing import ClassVar
 from demur.drawing.labels import isolated
 from demur.extensions.retrieval.study import study_of
 from demur.extensions.retrieval.warnings import FEW_WITH_GOLD
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.results.gaps import deciding
 from demur.results.table import Results
 from demur.show.names import Pair, pairs_of
 from demur.show.statements.decisions import TOO_FEW, Conclusion, DecidingInterval, Decision, Doubt, decide
