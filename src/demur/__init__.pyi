@@ -14,7 +14,6 @@ from demur.confidences.variants import Confidence as Confidence
 from demur.confidences.variants import variant as variant
 from demur.errors import UserError as UserError
 from demur.evaluation import evaluate as evaluate
-from demur.evaluation.raters import Raters as Raters
 from demur.evaluation.reading import ReadingOptions as ReadingOptions
 from demur.extensions.decide.applying import Applied as Applied
 from demur.extensions.decide.applying import Reading as Reading
@@ -31,7 +30,6 @@ from demur.facts.instruments import PHQ9 as PHQ9
 from demur.facts.instruments import Instrument as Instrument
 from demur.facts.instruments import instrument as instrument
 from demur.facts.items import Items as Items
-from demur.facts.points import typed_point as typed_point
 from demur.facts.ranking_columns import rankings_of as rankings_of
 from demur.facts.rankings import Rankings as Rankings
 from demur.features.conventions.options import Conventions as Conventions
@@ -39,6 +37,10 @@ from demur.features.costs.envelope import cost_optimal as cost_optimal
 from demur.features.costs.options import Costs as Costs
 from demur.features.groups.labels import with_groups as with_groups
 from demur.features.groups.options import Groups as Groups
+from demur.features.raters.options import Raters as Raters
+from demur.features.raters.points import typed_point as typed_point
+from demur.features.raters.reading import read_points as read_points
+from demur.features.raters.reading import read_rater as read_rater
 from demur.inference.estimates import Estimate as Estimate
 from demur.inference.estimates import Estimates as Estimates
 from demur.inference.intervals import Interval as Interval
@@ -61,8 +63,6 @@ from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
 from demur.read import TableOptions as TableOptions
 from demur.read import read_items as read_items
-from demur.read import read_points as read_points
-from demur.read import read_rater as read_rater
 from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table

@@ -16,8 +16,8 @@ What a hook is:
     console     (results, confidence) -> lines of the report below the numbers of a confidence
     page        the module that registers its sections; the template of a section is `ANCHOR.html.j2` in the folder
 
-`commands` are commands of the command line by name, with the modules that register them. The topics of statements are in
-`demur.show.statements.of_features`.
+`commands` are commands of the command line by name, with the modules that register them. The topics of statements are
+in `demur.show.statements.of_features`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,9 @@ class Option:
     `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one
     value is read as, `repeated` options take several, and `also` are further kinds that `demur.toml` may have. An
     `everyday` option is in the short help. `call` is how it is given in Python, if not as an argument of its name. The
-    names that are `known` replace the name of the section in braces where its help is printed.
+    names that are `known` replace the name of the section in braces where its help is printed. In `demur.toml` a `file`
+    is named from the folder of that, and keys of the section may be names of the user's own if the option has kinds of
+    values `by_name`, each with what it is.
     """
 
     help: str
@@ -40,6 +42,8 @@ class Option:
     also: tuple[type, ...] = ()
     call: str = ""
     known: Callable[[], Iterable[str]] | None = None
+    file: bool = False
+    by_name: Mapping[type, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,13 @@ SAME = {
     "nothing drawn": ("own.csv", {"resamples": 0, "threads": 1}),
     "seed 0": ("own.csv", {"seed": 0, "intersection_only": False}),
 }
+USES = {"prices": "costs", "conventions": "conventions"}
+USES |= dict.fromkeys(["raters", "points"], "raters")
+USES |= dict.fromkeys(["groups", "numbers cut", "a table of labels"], "groups")
+CASES = [
+    pytest.param(*case, id=name, marks=[pytest.mark.uses(USES[name])] if name in USES else ())
+    for name, case in SAME.items()
+]
 
 
 def without_false(options):
@@ -149,7 +156,7 @@ def without_false(options):
     return {name: value for name, value in options.items() if value is not False}
 
 
-@pytest.mark.parametrize(("data", "how"), SAME.values(), ids=SAME)
+@pytest.mark.parametrize(("data", "how"), CASES)
 def test_the_command_the_file_and_python_give_the_same_results(folder, data, how):
     how = HOW | how
     files = [f"{name}={path}" for name, path in data.items()] if isinstance(data, dict) else data
@@ -183,14 +190,12 @@ class TestFile:
         typed = self.evaluated(folder, "--column", "cluster=document", "--group", "age=age:0,30,99")
         assert typed.selective.groups.groupings[1].levels == ("[0,30)", "[30,99)")
 
-    def test_it_is_found_above_and_its_paths_are_of_its_folder(self, folder):
-        Path("demur.toml").write_text('[raters]\nDr = "rater.csv"\n[plan]\nresamples = 20\n')
+    def test_it_is_found_above(self, folder):
+        Path("demur.toml").write_text("[plan]\nresamples = 20\n")
         (folder / "below" / "it").mkdir(parents=True)
         done = demur(folder / "below" / "it", "evaluate", folder / "own.csv", "--output", "m.json")
         assert done.returncode == 0, done.stderr
-        results = load(folder / "below" / "it" / "m.json")
-        assert [point.name for point in results.selective.external_points] == ["Dr"]
-        assert results.study.bootstrap.n_resamples == 20
+        assert load(folder / "below" / "it" / "m.json").study.bootstrap.n_resamples == 20
 
     def test_one_of_what_may_be_several_needs_no_list(self, folder):
         lines = ("[groups]", 'labels = "site=site"', "[costs]", "prices = 0.1", "[conventions]", 'names = "geifman"')
@@ -221,7 +226,6 @@ class TestFile:
             ("[columns]\ncluster = 1", "[columns]: cluster 1, expected the name of a column"),
             ("[groups]\nsex = 1", "[groups]: sex 1, expected the name of a column, or a list of it and its cut points"),
             ("[groups]\ntreshold = 0.5", "[groups]: treshold 0.5, expected the name of a column, or a list of it"),
-            ("[raters]\nDr = 1", "[raters]: Dr 1, expected a file"),
             ("[settings]\narea_coverage = 2", "[settings]: coverage 2, expected a number above 0 and at most 1"),
             ('[reading]\nrepeats = "frist"', "[reading]: no rule for repeats is called frist; did you mean first?"),
             ("[plan", ""),
@@ -293,14 +297,6 @@ def test_what_a_document_of_the_users_types_is_accepted(tmp_path, document):
     for name, *typed in DOCUMENTS[document]:
         done = script(tmp_path, name, *(word for part in typed for word in part))
         assert done.returncode == 0, done.stderr
-
-
-def test_points_of_a_file_are_points(folder):
-    Path("points.toml").write_text('["P"]\ncoverage = 0.5\nrisk = 0.2\n')
-    common = ("evaluate", "own.csv", "--resamples", "0", "--created-at", WHEN, "--quiet")
-    for flag in ("--point", "--points"):
-        assert demur(folder, *common, flag, "points.toml", "--output", f"{flag[2:]}.json").returncode == 0
-    assert content("point.json") == content("points.json")
 
 
 def test_a_golden_run_needs_no_options():

@@ -6,15 +6,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
 from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
 from demur.drawing.forest import IntervalRow, around_zero, bar_strip, difference_strip, scale_strip, value_strip
 from demur.drawing.looks import LOOKS, look_at
 from demur.drawing.picture import Frame, marker
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
 from demur.features.costs.chart import CostLine, cost_chart
+from pictures import HOSTILE, check_alone, check_names, check_texts, without_rule
 
-HOSTILE = "</text><script>alert(1)</script>\"'&"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -31,8 +30,6 @@ def every_chart(name):
         reliability_diagram([ReliabilityBins(name, "first", [0.5], [0.5], [3])], name, (name, name)),
         histogram(ConfidenceBars("first", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
         cost_chart([CostLine(name, "first", [(0, 0), (0.5, 0.25), (1, 0.3)], 0.2, [(0.5, 0.25, (0.2, 0.3))])]),
-        beside_curves([RiskCurve(name, "first", [0.5], [0.25], 0.5)], [OutsidePoint(name, "counts", 0.5, 0.25)]),
-        handover_chart(Handover("first", name, [1.0, 0.5], [0.25, 0.2])),
         calibration_map([0.0, 1.0], [0.25, 0.75], name, knots=True),
     ]
 
@@ -64,13 +61,8 @@ class TestLooks:
             assert min(abs(a - b) for a, b in pairwise(sorted(ends))) * plot / 100 >= 15
 
     def test_no_text_is_scaled_with_the_picture(self):
-        """What is stretched to the plot holds paths alone, and places of texts are in percent."""
         for picture in every_chart("name"):
-            for plane in re.findall("<svg viewBox.*?</svg>", picture.svg):
-                assert "<text" not in plane
-                assert 'preserveAspectRatio="none"' in plane
-            for x in re.findall('<text[^>]* x="([^"]*)"', picture.svg):
-                assert x.endswith("%")
+            check_texts(picture)
 
 
 class TestStrips:
@@ -103,16 +95,11 @@ class TestStrips:
 class TestStandalone:
     @pytest.mark.parametrize("index", range(4))
     def test_text_is_shown_and_not_obeyed_on_the_page_and_alone(self, index):
-        plain, hostile = every_chart("name")[index], every_chart(HOSTILE)[index]
-        for draw in (lambda picture: picture.svg, lambda picture: picture.standalone()):
-            tags = [[node.tag for node in ET.fromstring(draw(each)).iter()] for each in (plain, hostile)]  # noqa: S314
-            assert tags[0] == tags[1]
+        check_names(every_chart("name")[index], every_chart(HOSTILE)[index])
 
     @pytest.mark.parametrize("index", range(4))
     def test_it_draws_what_the_page_draws(self, index):
-        picture = every_chart("name")[index]
-        inside = picture.svg[picture.svg.index(">") + 1 : -len("</svg>")]
-        assert inside in picture.standalone()
+        check_alone(every_chart("name")[index])
 
     def test_its_rules_leave_the_notebook_around_it_alone(self):
         style = re.search("<style>(.*?)</style>", every_chart("x")[0].standalone(), re.DOTALL)[1]
@@ -123,10 +110,7 @@ class TestStandalone:
     def test_every_class_that_is_drawn_has_a_rule_or_is_plain_text(self):
         band = RiskBand([0.5], [0.1], [0.3], [0.0], [0.4], stepped=True)
         full = RiskCurve("x", "first", [0.5], [0.2], 0.5, (0.2, 0.2), [(0.0, 0.1), (0.5, 0.2)], band)
-        drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full])))
-        style = re.search("<style>(.*?)</style>", drawn, re.DOTALL)[1]
-        names = {name for names in re.findall('class="([^"]*)"', drawn) for name in names.split()}
-        assert {name for name in names if f".{name}" not in style} == {"end", "pointwise"}
+        assert not without_rule(*every_chart("x"), risk_coverage([full]))
 
     def test_paper_is_white(self):
         white = '<rect width="760" height="420" fill="white"/>'

@@ -170,6 +170,9 @@ def test_a_nested_file_whose_parts_say_different_things_is_refused():
             results_of(content)
 
 
+with_features = pytest.mark.uses("groups", "costs", "conventions", "raters")
+
+
 @cache
 def grouped_text(count):
     """The file of so many systems with groups, prices, another tool's definition and a rater."""
@@ -248,6 +251,7 @@ LACKING = {
 }
 
 
+@with_features
 @pytest.mark.parametrize("lacking", LACKING)
 def test_a_file_of_columns_that_lacks_something_is_one_line(tmp_path, lacking):
     change, message = LACKING[lacking]
@@ -267,6 +271,7 @@ NESTED = {
 }
 
 
+@with_features
 @pytest.mark.parametrize("lacking", NESTED)
 def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     content = json.loads(grouped_text(1))
@@ -275,6 +280,7 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     assert message in shown_every_way(tmp_path, content)[0]
 
 
+@with_features
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -292,6 +298,7 @@ def test_numbers_that_do_not_fit_together_are_shown_or_one_line(tmp_path, path, 
     shown_every_way(tmp_path, content)
 
 
+@with_features
 @pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("count", [1, 2, 3])

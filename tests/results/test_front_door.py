@@ -12,7 +12,6 @@ from demur import (
     Costs,
     Groups,
     Plan,
-    Raters,
     ReadingOptions,
     Settings,
     UserError,
@@ -56,9 +55,6 @@ def folder(tmp_path, monkeypatch):
     pl.DataFrame(TABLE).write_csv("own.csv")
     pl.DataFrame(TABLE | {"score": TABLE["score"][::-1]}).write_csv("other.csv")
     pl.DataFrame(TABLE | {"score": [0.5] * 8}).write_csv("forced.csv")
-    pl.DataFrame({"cluster": TABLE["document"], "loss": [0.0, 1.0, 0.0, None, 0.0, 0.5, 0.0, 1.0]}).write_csv(
-        "rater.csv"
-    )
     return tmp_path
 
 
@@ -95,11 +91,6 @@ class TestGuesses:
                 {"reading": ReadingOptions(repeats="vote")},
                 r"^repeats needs a column of repeats: map one, columns={'repeat': 'COLUMN'}, or leave it out$",
             ),
-            (
-                lambda: Raters(forced={"b": "forced.csv"}),
-                {},
-                "^forced 'forced.csv', expected SYSTEM=FILE with one of The run$",
-            ),
             (lambda: Groups(min_clusters=1), {}, "^min_clusters 1, expected an integer, 2 or more$"),
         ],
     )
@@ -108,15 +99,10 @@ class TestGuesses:
             evaluate(TABLE, feature(), **HOW | how)
 
 
-def test_groups_raters_and_points_come_as_python_has_them(folder):
+def test_groups_come_as_python_has_them():
     table = TABLE | {"age": [20, 20, 30, 30, 41, 50, 50, 64]}
     cut = evaluate(table, Groups(age=("age", [18, 40, 65]), min_clusters=2), **HOW)
     assert [each.levels for each in cut.study.groups.groupings] == [("[18,40)", "[40,65)")]
-    rated = pl.read_csv("rater.csv")
-    point = demur.typed_point("P: coverage=0.5, risk=0.2")
-    of_frame = evaluate(TABLE, Raters(Dr=rated, points=[point], forced=TABLE | {"score": [0.5] * 8}), **HOW)
-    others = Raters({"Dr": "rater.csv"}, points="P: coverage=0.5, risk=0.2", forced=folder / "forced.csv")
-    assert same_numbers(of_frame, evaluate(TABLE, others, **HOW))
 
 
 class TestFeatures:
@@ -126,11 +112,6 @@ class TestFeatures:
         told = r"is none of Groups, Raters, Costs, Conventions; give several systems in a list, evaluate\(\[a, b\]\)$"
         with pytest.raises(UserError, match=told):
             evaluate("own.csv", "other.csv", **HOW)
-
-    def test_that_settings_have_are_asked_for_too(self):
-        given = evaluate(TABLE, Groups(site="site"), Costs("0.1"), Conventions("fd-shifts"), **HOW)
-        others = Costs("0.1"), Conventions("fd-shifts")
-        assert same_numbers(evaluate(TABLE, *others, settings=Settings(groups=Groups(site="site")), **HOW), given)
 
 
 class TestSettingsOfResults:
@@ -149,8 +130,9 @@ class TestSettingsOfResults:
             assert again.fingerprint == results.fingerprint
         settings = results.settings
         assert (settings.baseline, settings.lower_is_surer, settings.exclude) == ("B", ("sure",), ("C",))
-        assert settings.groups.labels == {"site": "site"}
-        assert results.features == (Costs("0.1", cross_fit=3), Conventions("fd-shifts"))
+        groups, *others = results.features
+        assert (groups.labels, groups.threshold) == ({"site": "site"}, 0.5)
+        assert others == [Costs("0.1", cross_fit=3), Conventions("fd-shifts")]
 
     def test_are_those_of_answers(self):
         results = demur.load(GOLDEN / "retrieval.json")
@@ -268,8 +250,6 @@ def test_calls_that_take_something_else_say_what_makes_it(call, message):
         (lambda: ReadingOptions(every_row_its_own_cluster=1), "every_row_its_own_cluster 1, expected true or false"),
         (lambda: Groups(["site", None]), "group ['site', None], expected names with their columns, {'sex': 'Gender'}"),
         (lambda: Groups("site", threshold="0.5"), "threshold '0.5', expected a number"),
-        (lambda: Raters(["r.csv"]), "raters ['r.csv'], expected names of raters with their tables, {'ann': …}"),
-        (lambda: Raters(margin=True), "margin True, expected a number"),
         (lambda: Plan(-1), "resamples -1, expected an integer, 0 or more"),
         (lambda: Plan(seed="x"), "seed 'x', expected an integer from 0 to 2**64 - 1"),
     ],

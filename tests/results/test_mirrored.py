@@ -61,6 +61,7 @@ def same(one, two):
     return one == two or (isinstance(one, float) and math.isnan(one) and math.isnan(two))
 
 
+@pytest.mark.uses("groups", "costs", "raters")
 @pytest.mark.parametrize(
     ("plain", "turned"),
     [

@@ -261,8 +261,12 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
     ("words", "message"),
     [
         (("--group", "item"), "groups by item need single units"),
-        (("--rater", "R=rater.csv"), "raters, and what is handed over to them, need single units"),
-        (("--forced", "rater.csv"), "forced runs need single units"),
+        pytest.param(
+            ("--rater", "R=rater.csv"),
+            "raters, and what is handed over to them, need single units",
+            marks=pytest.mark.uses("raters"),
+        ),
+        pytest.param(("--forced", "rater.csv"), "forced runs need single units", marks=pytest.mark.uses("raters")),
         (("--convention", "ln"), "numbers of ln, where equal confidences are sorted, need single units"),
         (("--column", "cluster=user"), "a summary has no use for columns"),
         (("--group", "sex=sex"), "run.sum: a summary knows its groups by their names alone: --group sex"),

@@ -15,7 +15,7 @@ from demur.cli.sections import FEATURES, SectionsCommand, Typed, with_file, with
 
 
 @app.command(rich_help_panel=MEASURE, cls=SectionsCommand)
-@with_sections("columns", "reading", "settings", "plan", "groups", "raters", FEATURES)
+@with_sections("columns", "reading", "settings", "plan", FEATURES)
 def evaluate(
     files: Annotated[
         list[str] | None,

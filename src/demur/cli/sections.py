@@ -21,7 +21,6 @@ from demur.options import Option, as_option, declared, flag_of, named_values, se
 
 if TYPE_CHECKING:
     from demur.evaluation.guessing import Settled
-    from demur.evaluation.raters import Raters
     from demur.evaluation.reading import ReadingOptions
     from demur.evaluation.request import Request
     from demur.facts.items import Items
@@ -36,12 +35,6 @@ _PANELS = {
     "reading": "Data",
     "settings": "What is computed",
     "plan": "How it is resampled",
-    "raters": "Raters and published points",
-}
-_PATHS = ("instrument", "points", "forced")  # texts that may be paths
-_OWN_NAMES = {
-    "columns": "the name of a column",
-    "raters": "a file",
 }
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text", Path: "a file", dict: "a table"}
 _COLUMN = Option(
@@ -50,6 +43,7 @@ _COLUMN = Option(
     flag=flag_of("columns"),
     repeated=True,
     everyday=True,
+    by_name={str: "the name of a column"},
 )
 
 
@@ -239,18 +233,16 @@ class Typed:
         return self._section(name) if name in sections() else None
 
     @property
-    def raters(self) -> Raters:
-        """The raters and what else systems are compared with."""
-        made: Raters = self._section("raters")
-        return made
+    def features(self) -> list[Any]:
+        """The options of the features of which any were given."""
+        return [self._section(name) for name, feature in features().items() if feature.options and self._given(name)]
 
     def request(self, **more: Any) -> Request:
         """All sections, as a request of `demur.evaluate`."""
-        from demur.evaluation.request import Request, option_classes
+        from demur.evaluation.request import Request
 
-        features = [self._section(name) for name in option_classes() if self._given(name)]
         settings, plan = self._section("settings"), self._section("plan")
-        return Request(self.columns, self.reading, settings, plan, features, **more)
+        return Request(self.columns, self.reading, settings, plan, self.features, **more)
 
     def _given(self, name: str) -> dict[str, Any]:
         return {**self.file.get(name, {}), **self.values.get(name, {})}
@@ -349,18 +341,18 @@ def _checked_value(section: str, name: str, value: Any, folder: Path) -> Any:
             expected = f"{' or '.join(words)}{', or a list of them' if listed else ''}"
             raise UserError(f"{name} {literal(each)}, expected {expected}")
     value = [value] if known.repeated and not isinstance(value, (list, dict)) else value
-    return _from_folder(value, folder) if name in _PATHS or known.kind is Path else value
+    return _from_folder(value, folder) if known.file else value
 
 
 def _named_value(section: str, name: str, value: Any, folder: Path, options: Mapping[str, Option]) -> Any:
     """The value of a key that is a name of the user's own: a role, a group or a rater."""
-    declared_by = sections().get(section)
-    expected = _OWN_NAMES.get(section) or getattr(declared_by, "own_names", "")
-    if not expected:
+    named = next((option for option in options.values() if option.by_name), None)
+    if named is None:
         raise unknown("option", name, options)
-    if isinstance(value, (str, *getattr(declared_by, "own_kinds", ()))):
-        return _from_folder(value, folder) if section == "raters" else value
+    if isinstance(value, tuple(named.by_name)):
+        return _from_folder(value, folder) if named.file else value
     near = nearest(name, options) if section != "columns" else None
+    expected = ", or ".join(named.by_name.values())
     raise UserError(f"{name} {literal(value)}, expected {expected}{f'; did you mean {near}?' if near else ''}")
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from demur.errors import check_kind
 from demur.evaluation.answering import evaluate_data
 from demur.evaluation.reading import ReadingOptions
-from demur.evaluation.request import Feature, Request
+from demur.evaluation.request import Request
+from demur.results.features import FeatureOptions
 from demur.results.settings import Settings
 from demur.results.table import Results
 from demur.sampling.resample import Plan
@@ -23,7 +24,7 @@ T = TypeVar("T", ReadingOptions, Settings, Plan)
 
 def evaluate(  # noqa: PLR0913  (the options that are given every day, each by itself)
     data: Any,
-    *features: Feature,
+    *features: FeatureOptions,
     confidence: str | Sequence[str] | None = None,
     loss: str | None = None,
     columns: Mapping[str, str] | None = None,

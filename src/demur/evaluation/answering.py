@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UserError
 from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
-from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
 from demur.options import as_option
 from demur.read import read_inputs
@@ -25,7 +24,7 @@ Tell = Callable[[Sequence[str]], None]
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
     entries, settings, reading = entries_of(data), request.settings, request.reading
-    asked = [options.opened() for options in request.asked]
+    asked = [options.opened() for options in request.features]
     folders = folders_among(entries)
     if request.plan.workers not in (1, "1") and not folders:
         raise UserError(f"workers read the parts of a folder: give a folder, or leave out {as_option('workers')}")
@@ -60,7 +59,6 @@ def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> R
         command=request.command,
         also_read=request.files,
         features=[options.read(runs, understood.columns[0]) for options in asked],
-        beside=request.feature(Raters).read(runs, understood.columns[0]),
     )
 
 

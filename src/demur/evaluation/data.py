@@ -35,11 +35,6 @@ def entries_of(data: Any) -> list[Any]:
     return entries
 
 
-def several(given: Any) -> tuple[Any, ...]:
-    """A list as a tuple, a single value as a tuple of one, None as an empty one."""
-    return tuple(given) if isinstance(given, (list, tuple)) else () if given is None else (given,)
-
-
 def is_data(value: object) -> bool:
     """Whether a member of a mapping is a system's data, not a column."""
     return isinstance(value, (str, Path, Mapping, Items, Graded)) or is_frame(value) or _is_rankings(value)

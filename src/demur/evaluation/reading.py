@@ -38,6 +38,7 @@ class ReadingOptions(TableOptions):
         "The instrument: a name, a .json or .toml file, or none for a table's own items. "
         "If not given, PHQ-8 for a run file, and for a table the known instrument with its items, if any.",
         everyday=True,
+        file=True,
     )
 
     def __post_init__(self) -> None:

@@ -185,6 +185,11 @@ class Estimates(Sequence[Estimate], Tabular):
         return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
 
 
+def deciding(estimate: Estimate) -> Interval | None:
+    """The interval that decides a difference: the simultaneous one if there is one, else the recommended one."""
+    return estimate.simultaneous or estimate.recommended
+
+
 def _not_here(name: object, known: Sequence[str]) -> UserError:
     """The error of a quantity that a table lacks: who computes it, or, if there is none, the nearest name."""
     try:

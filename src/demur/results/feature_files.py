@@ -45,6 +45,10 @@ class FileMembers:
         """The options that the study tells of; None if it was not asked for."""
         return None
 
+    def again(self, results: Results, given: FeatureOptions | None) -> FeatureOptions | None:  # noqa: ARG002
+        """What to ask for to get these results again; `given` has the data that a file does not hold."""
+        return self.recorded(results.study)
+
     def encoded(self, results: Results, system: str, confidence: str) -> Json:  # noqa: ARG002
         """The members of a run, from the rows."""
         return {}

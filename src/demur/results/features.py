@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from demur.feature import Feature, features
+from demur.feature import Feature, features, hooks
 from demur.types import Json
 
 if TYPE_CHECKING:
-    from demur.facts.items import Items
+    from demur.facts.items import Items, Source
     from demur.inference.estimates import Estimate, Estimates
     from demur.inference.key import Key
     from demur.inference.rows import Contrast, Row
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from demur.read import TableOptions
     from demur.results.record import Evaluation
     from demur.results.study import SelectiveStudy
+    from demur.results.table import Results
     from demur.sampling.resample import Plan
 
 T = TypeVar("T", bound="TableOptions")
@@ -30,17 +31,12 @@ T = TypeVar("T", bound="TableOptions")
 class FeatureOptions:
     """What is asked of a feature: the base of the dataclass of its options, and of what they become on the way.
 
-    `feature` is the name of the feature. Keys of its section in `demur.toml` may be names of the user's own:
-    `own_names` says what stands for them, empty if there are none, and `own_kinds` of which kinds besides texts it is.
-
-    Each step may return another object with more in it: `opened`, once before any data are read, and `read`, which is
-    what an evaluation is given, after.
+    `feature` is the name of the feature. Each step may return another object with more in it: `opened`, once before any
+    data are read, and `read`, which is what an evaluation is given, after.
     """
 
     __slots__ = ()
     feature: ClassVar[str]
-    own_names: ClassVar[str] = ""
-    own_kinds: ClassVar[tuple[type, ...]] = ()
 
     @property
     def files(self) -> Sequence[str | Path]:
@@ -50,6 +46,11 @@ class FeatureOptions:
     @property
     def needs_units(self) -> Sequence[str]:
         """What in it needs single units, in words, so that a summary, which holds counts, is refused."""
+        return ()
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The files that it was read from, of the data that results do not hold."""
         return ()
 
     def opened(self) -> FeatureOptions:
@@ -143,6 +144,14 @@ def features_in(study: object) -> list[Feature]:
         for feature in features().values()
         if feature.always or any(getattr(study, name, None) is not None for name in feature.study)
     ]
+
+
+def asked_again(results: Results, given: Mapping[str, FeatureOptions]) -> list[FeatureOptions]:
+    """What to ask of features to get these results again; `given` is what was read of data that they do not hold."""
+    held = {feature.name for feature in features_in(results.study)}
+    members = {name: file() for name, file in hooks("file").items() if name in held or name in given}
+    found = (each.again(results, given.get(name)) for name, each in members.items())
+    return [options for options in found if options is not None]
 
 
 def recorded_features(study: SelectiveStudy) -> tuple[FeatureOptions, ...]:

@@ -231,8 +231,7 @@ def decoded(content: Json) -> Results:
         if len({row.key for row in rows}) < len(rows):
             raise UserError("two rows have the same key")
     results = Results(rows, study, curves, warnings)
-    others = [point.name for point in getattr(study, "external_points", None) or ()]
-    others += [name for added in members for name in added.systems(study)]
+    others = [name for added in members for name in added.systems(study)]
     subtracted = [row.key.minus.value for row in rows if row.key.minus and row.key.minus.column == "system"]
     for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
         if name is not None and name not in (*results.systems, *others):

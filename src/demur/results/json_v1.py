@@ -11,7 +11,6 @@ from demur.quantities.registry import CUT
 from demur.results.feature_files import FileMembers, members_in
 from demur.results.features import features_in
 from demur.results.json_table import columns_of
-from demur.results.json_v1_beside import external_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_model import NestedFile, Population, metrics_model
 from demur.results.parts import CurveRecord
@@ -35,7 +34,7 @@ PEOPLE = {"participants_total": "clusters_total", "participants_included": "clus
 PEOPLE |= {name: name for name in Population.model_fields if name in SelectiveStudy.model_fields}
 LOST = [name for name in Population.model_fields if name in SelectiveSystem.model_fields]
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
-DRAWN = [name for name in CurveRecord.model_fields if name != "handover"]  # the members of a curve that a run has
+DRAWN = [*CurveRecord.model_fields]  # the members of a curve that a run has
 # Members left out where they are empty.
 _SPARSE = ("upper_bound", "no_interval", "not_requested", "short_domain_rate")
 FAVOURS = {
@@ -200,13 +199,10 @@ def _run(results: Results, system: str, confidence: str, members: Sequence[FileM
             whole = member in ("n", "answered")
             items.setdefault(group.level, {})[member] = int(row.value) if whole else written(row, "value")
     drawn = {name: getattr(results.curves[system, confidence], name) for name in DRAWN}
-    beside = {
-        "external": external_of(results, system, confidence),
-        "handover": results.curves[system, confidence].handover,
-    }
+    content |= {**drawn, "by_item": items}
     for added in members:
-        beside |= added.encoded(results, system, confidence)
-    return content | {**drawn, "by_item": items, **beside}
+        content |= added.encoded(results, system, confidence)
+    return content
 
 
 def _heading(results: Results) -> Json:

@@ -14,7 +14,6 @@ from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.feature_files import with_members
 from demur.results.json_table import EstimateColumns
-from demur.results.json_v1_beside import BesidePoint
 from demur.results.json_v1_cells import Ends
 from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
@@ -252,9 +251,6 @@ class NestedFile(Part):
     comparison: Compared
     warnings: Many[WordedWarning]
     cases: Cases
-    external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
-    margin: Annotated[float | None, SPARSE] = None
-    handover_threshold: Annotated[float | None, SPARSE] = None
     estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
@@ -358,6 +354,4 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "by_item": (Mapping[str, ByItem], ...),
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),
-        "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
-        "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
     }

@@ -13,11 +13,10 @@ from itertools import combinations
 from typing import Any
 
 from demur.errors import harmless
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Key, Minus
 from demur.inference.rows import Row
 from demur.inference.views import SharedView
-from demur.results.gaps import deciding
 from demur.results.table import Results, turned
 from demur.types import Json
 

@@ -17,7 +17,7 @@ Pair = Annotated[tuple[float, float], Declared(strict=False)]
 Name = int | str
 
 
-class _Columns(Part):
+class Columns(Part):
     """Columns of one length."""
 
     of: ClassVar[str]
@@ -27,7 +27,7 @@ class _Columns(Part):
             yield f"the columns of {self.of} have different lengths"
 
 
-class Vertices(_Columns):
+class Vertices(Columns):
     """The vertices of a curve: between two of them the generalized risk is a straight line."""
 
     of: ClassVar[str] = "the oracle order"
@@ -56,7 +56,7 @@ class Reference(Part):
     oracle: Vertices
 
 
-class Band(_Columns):
+class Band(Columns):
     """Ends of a risk at each coverage: of an interval there, and of a band that holds at all of them at once."""
 
     of: ClassVar[str] = "a band"
@@ -93,7 +93,7 @@ class Bands(Part):
             yield "the coverages of the bands are not strictly increasing"
 
 
-class RiskIntervals(_Columns):
+class RiskIntervals(Columns):
     """The 95 % interval of the risk at every operating point, as if its threshold had been fixed beforehand."""
 
     of: ClassVar[str] = "the intervals"
@@ -150,20 +150,6 @@ class ReliabilityTable(Part):
 LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
 
-class HandoverCurve(_Columns):
-    """Units that the system declines go to a rater: their share, and the coverage and risk of the two together.
-
-    The first point is the rater alone, without a threshold; `joint` is the summed loss over all units.
-    """
-
-    of: ClassVar[str] = "a hand-over curve"
-    threshold: Many[Number]
-    share: Numbers
-    coverage: Numbers
-    risk: Many[Number]
-    joint: Numbers
-
-
 class BinBounds(Part):
     """How far areas, their excess over the oracle order too, may be from those of the data, up to any coverage."""
 
@@ -196,7 +182,6 @@ class CurveRecord(Part, Tabular):
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
     bins: Annotated[Bins | None, SPARSE] = None
-    handover: Annotated[Mapping[str, HandoverCurve] | None, SPARSE] = None
 
     @classmethod
     def within(cls, part: Part) -> Self:
@@ -266,30 +251,6 @@ class Breach(Part):
     selected: Count
     candidates: Count
     allowed: Annotated[tuple[int, int], Declared(strict=False)]
-
-
-class PointEnds(Part):
-    """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
-
-    coverage: Pair | None = None
-    risk: Pair | None = None
-
-
-class ExternalPoint(Part):
-    """An operating point of a rater or a publication; `given` is the text of a published point as typed."""
-
-    name: str
-    kind: Literal["paired", "forced", "counts", "published"]
-    source: str | None = None
-    population: str | None = None
-    given: str | None = None
-    loss: str | None = None
-    coverage: Share
-    risk: float
-    n_units: Count | None = None
-    n_answered: Count | None = None
-    ci95: PointEnds
-    note: Many[str] = ()
 
 
 class Input(Part):

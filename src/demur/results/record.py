@@ -30,7 +30,6 @@ from demur.sampling.graded import Graded
 from demur.types import Indices, Json
 
 if TYPE_CHECKING:
-    from demur.results.beside import Others
     from demur.results.settings import Settings
 
 CONVENTION = {
@@ -55,7 +54,6 @@ class Evaluation:
     baseline: str
     views: Mapping[str, Mapping[str, CurveView]]
     skipped: Sequence[Json]
-    others: Others
 
 
 def selective_study(evaluation: Evaluation, provenance: Json, features: Sequence[str]) -> SelectiveStudy:

@@ -27,7 +27,6 @@ from demur.inference.warnings import ResultWarning, about_comparisons, about_cou
 from demur.options import as_option
 from demur.quantities import Measure
 from demur.quantities.losses import loss_of
-from demur.results.beside import Beside, Others
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.features import Additions, FeatureOptions, additions, asked_names
 from demur.results.leaderboard import rows_to_rank
@@ -52,13 +51,12 @@ def evaluate(
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
     features: Sequence[FeatureOptions] = (),
-    beside: Beside | None = None,
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
     Files that were `also_read`, such as a calibration, are recorded and never overwritten. `features` are what is asked
-    of them. `beside` holds raters of the same units and published points to compare with.
+    of them.
     """
     if settings.request and not plan.resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
@@ -82,10 +80,9 @@ def evaluate(
         }
         for name in served
     }
-    _check_counts(alignment.systems, beside, features)
+    _check_counts(alignment.systems, features)
     plan = plan.settled(len(alignment.systems[baseline]))
-    others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
-    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
+    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
     origin = provenance(plan, settings.created_at, command, also_read)
     origin["execution"] |= _by_summaries(systems)
     return _results(evaluation, plan, origin, features)
@@ -107,15 +104,10 @@ def _graded(items: Items, loss: str | None, confidence: Confidence) -> Graded:
     return replace(graded, made_of=replace(confidence, values=graded.confidence))
 
 
-def _check_counts(systems: Mapping[str, Items], beside: Beside | None, features: Sequence[FeatureOptions]) -> None:
+def _check_counts(systems: Mapping[str, Items], features: Sequence[FeatureOptions]) -> None:
     """Refuse options that need single units if a system is a summary."""
-    requested = {
-        "raters, and what is handed over to them,": beside and beside.raters,
-        "forced runs": beside and beside.forced,
-    }
     if any(items.count is not None for items in systems.values()):
-        needed = [name for options in features for name in options.needs_units]
-        for name in (*(name for name, value in requested.items() if value), *needed):
+        for name in (name for options in features for name in options.needs_units):
             raise UserError(f"{name} need single units, and a summary holds counts: give the data themselves")
 
 
@@ -167,10 +159,9 @@ class _Request:
         self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]
     ) -> tuple[list[Estimate], list[Estimate], Sequence[Any]]:
         """One pass over the draws: the estimates, those that come last in the table, and answers to `asks`."""
-        others = evaluation.others
         estimates, answers = estimated(
-            [*self.rows, *self.of_added("further_rows"), *others.rows],
-            [*self.contrasts, *others.contrasts, *self.of_added("contrasts")],
+            [*self.rows, *self.of_added("further_rows")],
+            [*self.contrasts, *self.of_added("contrasts")],
             plan=plan,
             request=evaluation.settings.request,
             asks=asks,
@@ -180,7 +171,7 @@ class _Request:
         for each in self.added:
             finished = each.finished(finished, self.contrasts)
         last = [row for each in self.added for row in each.last(by_key)]
-        return others.finished(finished), last, answers
+        return finished, last, answers
 
     def of_added(self, kind: Literal["further_rows", "contrasts", "counted"]) -> list[Any]:
         """What all features have of a kind."""
@@ -200,12 +191,11 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequenc
         view.forget_sample()
     curves = {
         key: curve_record(
-            view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, added, view), names
+            view, plan, bands_of(view, risk) if risk and view.varies else None, _curve_members(added, view), names
         )
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    origin |= evaluation.others.record(estimates)
     for each in added:
         origin |= each.record(estimates)
     study = selective_study(evaluation, origin, names)
@@ -216,12 +206,9 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json, features: Sequenc
     return Results([*estimates, *items, *last], study, curves, warnings, library)
 
 
-def _beside(evaluation: Evaluation, added: Sequence[Additions], view: CurveView) -> Json:
-    """Further members of a curve: the hand-over to raters, and those of features."""
-    beside: Json = {"handover": evaluation.others.handover(view)}
-    for each in added:
-        beside |= each.curve(view)
-    return beside
+def _curve_members(added: Sequence[Additions], view: CurveView) -> Json:
+    """The members of a curve that features add."""
+    return {name: member for each in added for name, member in each.curve(view).items()}
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:
@@ -292,7 +279,7 @@ def _warnings(evaluation: Evaluation, plan: Plan, request: _Request, estimates: 
     facts = [about for system, items in evaluation.given.items() for about in about_units(items, system)]
     general = [*about_resamples(plan.resamples), *facts]
     general += [warning for each in request.added for warning in each.warnings(estimates)]
-    contrasts = [*request.contrasts, *evaluation.others.contrasts]
+    contrasts = request.contrasts
     counted: list[Row | Contrast] = [*request.rows, *contrasts, *request.of_added("counted"), *request.headline.pairs]
     warned = [*general, *about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}

@@ -67,7 +67,7 @@ class Settings:
         default=False, description="Compare systems on the participants they share.", kind=bool, everyday=True
     )
     calibration: AnyCalibration | str | Path | None = option(
-        None, "A file written by demur calibrate, or by another script.", kind=Path, everyday=True
+        None, "A file written by demur calibrate, or by another script.", kind=Path, everyday=True, file=True
     )
     primary: str | None = option(None, "The confidence of the verdict, chosen beforehand; the first if not given.")
     exclude: str | Sequence[str] = option((), "The name of a system to leave out.", metavar="NAME", repeated=True)

@@ -111,9 +111,6 @@ class SelectiveStudy(Study):
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
-    external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
-    margin: Annotated[float | None, SPARSE] = None
-    handover_threshold: Annotated[float | None, SPARSE] = None
 
     def signed(self, *, independent: bool) -> Self:
         """The same with its signature recorded; rows that are independent have no cluster."""

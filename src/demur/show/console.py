@@ -119,7 +119,6 @@ def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += point_lines(results, confidence) if study.external_points else ()
         lines += [line for console in told for line in console(results, confidence)]
         lines += [f"{convention}: {line}" for convention, line in signatures(results, confidence).items()]
     lines += ["", *verdict_lines(verdict(results))]
@@ -220,16 +219,3 @@ def leaderboard_lines(results: Results) -> Iterator[str]:
     yield from table(rows, to_the_left=(0, 1))
     yield best_systems(results, board).sentence
     yield from (statement.sentence for statement in leaderboard_statements(results, board))
-
-
-def point_lines(results: Results, confidence: str) -> Iterator[str]:
-    """Raters and published points."""
-    from demur.show.point_rows import HEADINGS, point_row  # noqa: PLC0415  (few evaluations have any)
-    from demur.show.statements.points import point_statements  # noqa: PLC0415
-
-    points, systems = results.selective.external_points or (), systems_of(results)
-    for system in systems:
-        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
-        cells = [point_row(results, point, system, confidence) for point in points]
-        yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
-    yield from (statement.sentence for statement in point_statements(results, confidence))

@@ -8,7 +8,7 @@ from demur import Costs, Plan, evaluate
 from demur.features.costs.chart import CostLine, cost_chart
 from demur.features.costs.section import cost_line, costs
 from demur.inference.key import Key
-from raters import system
+from four_clusters import system
 
 PRICES = ["0", "0.02", "0.1", "1/3", "0.5", "0.75", "1"]
 LOSSES = [0, 1, 0, 0, 1, None, 0, None], [0, 0, 0, 1, 1, 0, 1, None], [0] * 8, [None] * 8

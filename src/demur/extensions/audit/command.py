@@ -150,9 +150,9 @@ class Audit:
         if len(runs) != len(claimed.systems):
             files = f"{len(data)} data files for {len(claimed.systems)} systems"
             raise UserError(f"{files}: give one file per system, or one for all")
-        others = self.typed.raters.read(runs, self.typed.columns)
+        given = [options.read(runs, self.typed.columns) for options in self.typed.features]
         with progress_bar("resamples") as advance:
-            return audited_runs(claimed, runs, fitted(self.typed.settings.calibration), advance, others)
+            return audited_runs(claimed, runs, fitted(self.typed.settings.calibration), advance, given)
 
     def _runs(self, study: SelectiveStudy, data: list[Path]) -> list[Items]:
         """Read the systems of a study with the options it records."""

@@ -15,13 +15,12 @@ from demur.errors import UserError, shown
 from demur.extensions.audit.figures import Finding, as_reported, compared, flattened
 from demur.facts.frames import TableOf
 from demur.facts.items import Items
-from demur.facts.points import point_of
 from demur.facts.rankings import Rankings
 from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.quantities.selection import Bounds
-from demur.results.beside import Beside
+from demur.results.features import FeatureOptions, asked_again
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
@@ -48,11 +47,11 @@ def audited_runs(
     runs: Sequence[Items],
     calibration: AnyCalibration | None,
     progress: Progress | None,
-    beside: Beside | None = None,
+    given: Sequence[FeatureOptions] = (),
 ) -> TableOf[Finding]:
     """Audit every number of a file of answers; `runs` are those of its systems, in their order.
 
-    Raters and forced runs of the file are given as `beside`; published points are those that it records.
+    What features were asked for is in the file, but for data that it does not hold, which are `given`.
     """
     study = claimed.selective
     items = dict(zip(claimed.systems, runs, strict=True))
@@ -61,35 +60,16 @@ def audited_runs(
         items,
         settings=settings,
         plan=_plan(claimed, progress),
-        features=claimed.features,
-        beside=_recorded_beside(claimed, beside or Beside()),
+        features=asked_again(claimed, {options.feature: options for options in given}),
     )
     hashes = [
         (recorded_input.sha256, run.source.sha256 if run.source else None)
         for recorded_input, run in zip(study.inputs, items.values(), strict=True)
     ]
     recorded = {file.sha256 for file in study.also_read}
-    for answers in beside.raters.values() if beside and recorded else ():
-        sha256 = answers.source.sha256 if answers.source else None
-        hashes.append((sha256 if sha256 in recorded else min(recorded), sha256))
+    read = [source.sha256 for options in given for source in options.sources if recorded]
+    hashes += [(sha256 if sha256 in recorded else min(recorded), sha256) for sha256 in read]
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
-
-
-def _recorded_beside(claimed: Results, beside: Beside) -> Beside:
-    """The raters, forced runs and points that a file records, with the answers given for the audit."""
-    study = claimed.selective
-    recorded = study.external_points or ()
-    answers = {*beside.raters, *(f"{name}, forced" for name in beside.forced)}
-    for point in recorded:
-        if point.given is None and point.name not in answers:
-            option = f"--rater {point.name}=FILE" if point.kind == "paired" else "--forced FILE"
-            raise UserError(f"the file holds {shown(point.name)} beside its systems: give the data, {option}")
-    points = [
-        point_of(point.name, point.given, source=point.source, population=point.population, loss=point.loss)
-        for point in recorded
-        if point.given is not None
-    ]
-    return replace(beside, points=points, margin=study.margin, handover_threshold=study.handover_threshold)
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:

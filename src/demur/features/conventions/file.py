@@ -30,7 +30,7 @@ class EmulatedNumber(Part):
 class EmulatedMembers(FileMembers):
     """The conventions of a study, and the numbers of a run in each of them."""
 
-    study: ClassVar = {"conventions": Placed(Annotated[Many[str] | None, SPARSE], before="external_points", order=20)}
+    study: ClassVar = {"conventions": Placed(Annotated[Many[str] | None, SPARSE], order=20)}
     nested: ClassVar = {"conventions": study["conventions"]._replace(before="estimates", order=30)}
     run: ClassVar = {"emulated": Placed(Annotated[Mapping[str, Mapping[str, EmulatedNumber]] | None, SPARSE], order=40)}
 

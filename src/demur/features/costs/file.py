@@ -70,14 +70,14 @@ class CostMembers(FileMembers):
     """The prices of a study, the switch points of a curve, and the costs of a run."""
 
     study: ClassVar = {
-        "abstention_costs": Placed(Annotated[Many[str] | None, SPARSE], before="external_points", order=10),
-        "cross_fit": Placed(Annotated[int | None, SPARSE], before="external_points", order=11),
+        "abstention_costs": Placed(Annotated[Many[str] | None, SPARSE], order=10),
+        "cross_fit": Placed(Annotated[int | None, SPARSE], order=11),
     }
     nested: ClassVar = {
         name: member._replace(before="estimates", order=member.order + 10) for name, member in study.items()
     }
-    curve: ClassVar = {"switches": Placed(_Switches, before="handover", order=10)}
-    run: ClassVar = {"cost": Placed(Annotated[Costs | None, SPARSE], before="external", order=20)}
+    curve: ClassVar = {"switches": Placed(_Switches, order=10)}
+    run: ClassVar = {"cost": Placed(Annotated[Costs | None, SPARSE], order=20)}
 
     def recorded(self, study: Any) -> CostOptions | None:
         """The prices and the folds."""

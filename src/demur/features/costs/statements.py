@@ -10,9 +10,8 @@ from typing import ClassVar
 from demur.features.costs.prices import price_of
 from demur.features.costs.quantities import COST, OF_ALL
 from demur.features.costs.recorded import prices_of
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Key
-from demur.results.gaps import deciding
 from demur.results.table import Results
 from demur.show.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.show.statements.statement import Statement

@@ -40,8 +40,6 @@ class Groups(FeatureOptions):
     """
 
     feature: ClassVar[str] = "groups"
-    own_names: ClassVar[str] = "the name of a column, or a list of it and its cut points, ['Age', [18, 40]]"
-    own_kinds: ClassVar[tuple[type, ...]] = (list,)
 
     labels: Mapping[str, GroupText | None] = option(
         (),
@@ -50,9 +48,14 @@ class Groups(FeatureOptions):
         metavar="NAME=COLUMN",
         repeated=True,
         call="Groups(sex='Gender')",
+        by_name={str: "the name of a column", list: "a list of it and its cut points, ['Age', [18, 40]]"},
     )
     table: Any = option(
-        None, "A table with the columns cluster, perhaps item, and labels of groups.", flag="--groups", kind=Path
+        None,
+        "A table with the columns cluster, perhaps item, and labels of groups.",
+        flag="--groups",
+        kind=Path,
+        file=True,
     )
     threshold: float | None = option(None, "The threshold that all groups share.", kind=float)
     at_coverage: Coverage | str | float | None = option(

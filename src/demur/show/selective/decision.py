@@ -27,7 +27,6 @@ from demur.show.statements.operating_points import (
     risks_of_all,
     spoken,
 )
-from demur.show.statements.points import point_statements
 from demur.show.statements.population import answered, population
 from demur.show.statements.statement import Statement
 from demur.show.statements.verdict import verdict
@@ -136,7 +135,8 @@ def five_answers(results: Results) -> Iterator[tuple[str, list[Statement]]]:
 def _compared_with(results: Results) -> Statement:
     if len(results.systems) > 1:
         return verdict(results).headline
-    return next(point_statements(results, results.selective.confidences[0]), ComparedWithNobody())
+    said = said_by_features(results, "compared_with")
+    return said[0] if said else ComparedWithNobody(tuple(not_asked("compared_with")))
 
 
 def _worst_items(results: Results) -> WorstItems:

@@ -1,7 +1,6 @@
 """The leaderboard as a section: the ranks, and each system against the first."""
 
-from demur.inference.estimates import Estimate
-from demur.results.gaps import deciding
+from demur.inference.estimates import Estimate, deciding
 from demur.results.leaderboard import Leaderboard, Standing, pair_difference
 from demur.results.table import Results
 from demur.show.names import by_name

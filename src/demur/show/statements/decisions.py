@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.inference.warnings import FEW_DISCORDANT, FEW_WITH_GOLD
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
-from demur.results.gaps import deciding
 from demur.results.table import Results
 from demur.show.statements.statement import Statement
 from demur.show.text import interval_text

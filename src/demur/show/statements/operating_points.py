@@ -197,12 +197,14 @@ def intervals_of_risk(results: Results, confidence: str) -> IntervalsOfRisk:
 
 @dataclass(frozen=True, slots=True)
 class ComparedWithNobody(Statement):
-    """One system without a rater or a published point."""
+    """One system alone, and what was not given to compare it with."""
+
+    missing: tuple[Statement, ...] = ()
 
     @property
     def words(self) -> str:
         """That it is compared with nobody, and how it could be."""
-        return "with nobody: this is one system, and no rater or published point was given (--rater, --point)"
+        return ", and ".join(["with nobody: this is one system", *(statement.words for statement in self.missing)])
 
 
 @dataclass(frozen=True, slots=True)

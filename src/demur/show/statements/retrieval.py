@@ -9,11 +9,10 @@ from typing import ClassVar
 
 from demur.drawing.labels import isolated
 from demur.errors import shown
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Key
 from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import Measure
-from demur.results.gaps import deciding
 from demur.results.study import RetrievalStudy, RetrievalSystem
 from demur.results.table import Results
 from demur.show.names import Pair, pairs_of

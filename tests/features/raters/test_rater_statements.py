@@ -18,12 +18,13 @@ from demur import (
 )
 from demur.extensions.audit.own import audited_runs
 from demur.facts.instruments import Instrument
-from demur.results.beside import Beside
-from demur.results.gaps import gap_key, gap_verdict
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.gaps import gap_key, gap_verdict
 from demur.show.console import evaluation_text
 from demur.show.html import report_html
 from demur.show.statements.warnings import warnings
-from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, everybody, rater, system
+from four_clusters import ITEM, LOSS, SURE, WHO, system
+from raters import PLAN, evaluated, everybody, rater
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def results():
 
 
 def test_a_rater_who_answers_everything_is_compared_on_the_units_of_both():
-    results = evaluated(Beside({"Dr": rater([0, 0, 1, 0, 0, 0, 1, 0])}))
+    results = evaluated(Comparators({"Dr": rater([0, 0, 1, 0, 0, 0, 1, 0])}))
     gap = results[gap_key("Dr", "sys", "sure")]
     assert math.isnan(gap.value)
     member = results.to_json()["confidence_variants"]["sure"]["external"]["Dr"]
@@ -54,15 +55,15 @@ def test_no_area_of_a_rater_is_anywhere(results):
 
 def test_a_forced_run_is_a_point_at_coverage_1():
     forced = system([0, 1, 0, 0, 1, 1, 0, 0])
-    results = evaluated(Beside(forced={"sys": forced}))
+    results = evaluated(Comparators(forced={"sys": forced}))
     assert results[Key("sys, forced", "cmax")].value == 1
     assert results[Key("sys, forced", "risk")].value == 3 / 8
     with pytest.raises(UserError, match="no system with a forced run is called other"):
-        evaluated(Beside(forced={"other": forced}))
+        evaluated(Comparators(forced={"other": forced}))
 
 
 def test_the_sentence_and_the_verdict(results):
-    alone = evaluated(Beside({"Rater A": rater()}))
+    alone = evaluated(Comparators({"Rater A": rater()}))
     text = evaluation_text(alone)
     gap = alone[gap_key("Rater A", "sys", "sure")]
     ends = f"[{-gap.recommended.high:.3g}, {-gap.recommended.low:.3g}]"
@@ -76,7 +77,7 @@ def test_the_sentence_and_the_verdict(results):
 
 
 def test_one_two_and_three_systems_come_back_from_their_files(results, tmp_path):
-    asked = Beside(
+    asked = Comparators(
         {"Rater A": rater()}, [typed_point("Paper: coverage=0.5, risk=0.25, se=0.1")], handover_threshold=0.8
     )
     made = [results]
@@ -102,7 +103,7 @@ def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
             "sure: Rater A − sys comparison",
             "sure: sys − Rater A comparison",
         }
-    both = evaluated(Beside({"Rater A": rater()}), {name: system() for name in "ab"})
+    both = evaluated(Comparators({"Rater A": rater()}), {name: system() for name in "ab"})
     told = whose(both)
     assert {"sure: difference comparison", "Rater A − a comparison", "Rater A − b comparison"} <= told
 
@@ -113,10 +114,10 @@ def test_an_audit_computes_it_again_and_asks_for_the_rater(results, tmp_path):
         UserError, match="the file holds Rater A beside its systems: give the data, --rater Rater A=FILE"
     ):
         audited_runs(load(path), [system()], None, None)
-    given = Beside({"Rater A": rater()})
-    assert {each.status for each in audited_runs(load(path), [system()], None, None, given)} == {"match"}
-    other = Beside({"Rater A": rater([1, 0, 1, 0, 0, 0, None, None])})
-    assert "differs" in {each.status for each in audited_runs(load(path), [system()], None, None, other)}
+    given = Comparators({"Rater A": rater()})
+    assert {each.status for each in audited_runs(load(path), [system()], None, None, [given])} == {"match"}
+    other = Comparators({"Rater A": rater([1, 0, 1, 0, 0, 0, None, None])})
+    assert "differs" in {each.status for each in audited_runs(load(path), [system()], None, None, [other])}
     content = json.loads(path.read_text())
     assert content["external_points"][1]["given"] == "coverage=0.5, risk=0.25, ci=0.1..0.4"
 
@@ -133,7 +134,7 @@ def test_abs_and_abs_norm_are_converted_by_the_range_and_others_refused(tmp_path
     assert results[Key("P", "risk")].std_error == pytest.approx(0.1)
     assert "converted from abs" in results.study.external_points[0].note
     with pytest.raises(UserError, match="point P: its loss is abs, that of the evaluation given"):
-        evaluated(Beside(points=read_points(path)))
+        evaluated(Comparators(points=read_points(path)))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_abs_and_abs_norm_are_converted_by_the_range_and_others_refused(tmp_path
 )
 def test_a_rater_of_other_units_is_refused_with_counts(given_as, message):
     with pytest.raises(UserError) as caught:
-        evaluated(Beside({"Dr": rater(**given_as)}))
+        evaluated(Comparators({"Dr": rater(**given_as)}))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -161,14 +162,14 @@ def test_a_rater_of_other_units_is_refused_with_counts(given_as, message):
 )
 def test_what_says_nothing_is_refused(asked, message):
     with pytest.raises(UserError, match=message):
-        Beside(**asked)
+        Comparators(**asked)
 
 
 def test_a_name_that_is_taken_is_refused():
     with pytest.raises(UserError, match="two systems, raters or points are called sys"):
-        evaluated(Beside({"sys": rater()}))
+        evaluated(Comparators({"sys": rater()}))
     with pytest.raises(UserError, match="need its spread, sd="):
-        evaluated(Beside(points=[typed_point("P: units=9, answered=9, loss=4")]), {"s": graded_loss()})
+        evaluated(Comparators(points=[typed_point("P: units=9, answered=9, loss=4")]), {"s": graded_loss()})
 
 
 def graded_loss():
@@ -183,6 +184,6 @@ def test_units_and_clusters_that_the_evaluation_leaves_out_are_left_out_of_the_r
     table = {"cluster": WHO, "item": ITEM, "loss": LOSS, "sure": SURE, "status": ["ok"] * 7 + ["failed"]}
     table["success"] = [True] * 4 + [False] * 2 + [True] * 2
     items = read_table(table, instrument=None, options=TableOptions(loss_max=1))
-    results = evaluated(Beside({"Dr": rater()}), {"s": items})
+    results = evaluated(Comparators({"Dr": rater()}), {"s": items})
     assert results[Key("Dr", "risk")].value == 1 / 4
     assert results.study.external_points[0].n_units == 5

@@ -1,8 +1,8 @@
-"""Files of published points, and tables of raters who answered the same units."""
+"""Reading: tables of raters who answered the same units, files of published points, and forced runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, located, repeated, shown
-from demur.facts.items import Source
-from demur.facts.points import NumbersOfPoint, point_of
-from demur.facts.raters import RaterAnswers
+from demur.evaluation.data import is_data
+from demur.facts.items import Items, Source
+from demur.features.raters.answers import RaterAnswers
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.options import Raters, is_file
+from demur.features.raters.points import NumbersOfPoint, point_of, typed_point
 from demur.files.strict_json import decode, read_bytes
 from demur.files.toml import parsed_toml
+from demur.options import as_option
+from demur.read import read_inputs
 from demur.read.cells import Cells, read_cells
 from demur.read.tables import opened_table
+from demur.results.record import input_of
+from demur.results.table import system_names
 
 _ABOUT = ("source", "population", "loss")
 
@@ -91,3 +98,38 @@ def _rater(cells: Cells, columns: Mapping[str, str], origin: Source | None) -> R
     values = cells.labels if texts else cells.column
     answers, truths = [*values(names[given[0]])], [*values(names["truth"])] if "truth" in names else None
     return RaterAnswers(units, answers, given[0], truths, origin)
+
+
+def read_comparators(given: Raters, runs: Sequence[Items], columns: Mapping[str, str]) -> Comparators:
+    """The raters, points and forced runs to compare these runs with."""
+    raters = {
+        name: table if isinstance(table, RaterAnswers) else read_rater(table, columns)
+        for name, table in given.raters.items()
+    }
+    points = [point for each in given.points for point in _points(each)]
+    forced = _forced(given.forced, runs, columns)
+    return Comparators(raters, points, forced, margin=given.margin, handover_threshold=given.handover_threshold)
+
+
+def _points(given: Any) -> Sequence[NumbersOfPoint]:
+    if isinstance(given, NumbersOfPoint):
+        return [given]
+    return read_points(given) if is_file(given) else [typed_point(given)]
+
+
+def _forced(given: Any, runs: Sequence[Items], columns: Mapping[str, str]) -> dict[str, Items]:
+    """The forced run of each system, by its name; the name may be left out if there is one system."""
+    if given is None:
+        return {}
+    systems, forced = system_names([input_of(run) for run in runs]), {}
+    named = isinstance(given, Mapping) and any(map(is_data, given.values()))
+    pairs = given if named else {systems[0] if len(systems) == 1 else "": given}
+    for system, data in pairs.items():
+        if system not in systems:
+            expected = f"SYSTEM=FILE with one of {', '.join(map(shown, systems))}"
+            raise UserError(f"{as_option('forced')} {literal(data)}, expected {expected}")
+        run = runs[systems.index(system)]
+        mode = run.source.mode if run.source and isinstance(data, (str, Path)) else None
+        reading: Any = {} if isinstance(data, Items) else {"instrument": run.instrument or "none", "columns": columns}
+        forced[system] = read_inputs([(None, data)], modes=[mode] if mode else (), **reading)[0]
+    return forced

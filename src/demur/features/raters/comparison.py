@@ -9,19 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
-from demur.confidences.grading import grade
-from demur.errors import UserError, literal, located, repeated, shown, unknown
 from demur.facts.alignment import Alignment
-from demur.facts.items import Items
-from demur.facts.points import NumbersOfPoint
-from demur.facts.raters import RaterAnswers
-from demur.inference.beside import IndependentGap, PointView
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.gaps import (
+    ANSWERED_BY,
+    COVERAGE_OF,
+    HANDED_TO,
+    RISK,
+    both_key,
+    gap_key,
+    handed_key,
+    system_key,
+)
+from demur.features.raters.handover import handed_over, handover_curve, shared_units
+from demur.features.raters.intervals import IndependentGap
+from demur.features.raters.point_view import PointView
+from demur.features.raters.published import NO_UNCERTAINTY, PublishedPoint
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import MOST_DROPPED, Interval
 from demur.inference.key import Group, Key
@@ -29,76 +38,35 @@ from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
-from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO, RISK, both_key, gap_key, handed_key, system_key
-from demur.results.handover import handed_over, handover_curve, shared_units
-from demur.results.published import NO_UNCERTAINTY, PublishedPoint
+from demur.results.features import Additions
+from demur.results.record import Evaluation
 from demur.sampling.graded import Graded
+from demur.sampling.resample import Plan
 from demur.types import Flags, Json
 
 Views = Mapping[str, Mapping[str, CurveView]]
 _LEVEL = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What systems are compared with besides each other: raters of the same units, published points and forced runs.
-
-    A forced run is a system made to answer everything, under the name of that system. With a `margin` the verdict also
-    says whether a system is worse by at most that. Below the `handover_threshold` the system hands over to raters.
-    """
-
-    raters: Mapping[str, RaterAnswers] = field(default_factory=dict)
-    points: Sequence[NumbersOfPoint] = ()
-    forced: Mapping[str, Items] = field(default_factory=dict)
-    margin: float | None = None
-    handover_threshold: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, number in (("margin", self.margin), ("hand-over threshold", self.handover_threshold)):
-            if number is not None and not math.isfinite(number):
-                raise UserError(f"{name} {literal(number)}, expected a finite number")
-        if self.margin is not None and not self.margin > 0:
-            raise UserError(f"margin {literal(self.margin)}, expected a number above 0")
-        if self.margin is not None and not (self.raters or self.points):
-            raise UserError("a margin is for a comparison with raters or points: give one, or leave it out")
-        if self.handover_threshold is not None and not self.raters:
-            raise UserError("a hand-over threshold needs a rater to hand over to: give one, or leave it out")
-
-
 @dataclass(frozen=True, eq=False)
-class Others:
+class Comparison(Additions):
     """Raters, forced runs and published points, with their rows and contrasts."""
 
-    beside: Beside
+    comparators: Comparators
     views: Views
     raters: Mapping[str, CurveView]
     points: Mapping[str, PublishedPoint]
 
     @classmethod
-    def of(cls, beside: Beside, alignment: Alignment, views: Views, loss: str | None, systems: set[str]) -> Others:
-        """Align the answers of raters with the compared units, and refuse names that are in use."""
-        forced = {f"{name}, forced": items for name, items in beside.forced.items()}
-        names = [*systems, *beside.raters, *forced, *(point.name for point in beside.points)]
-        if double := repeated(names):
-            raise UserError(f"two systems, raters or points are called {shown(double[0])}: give each a name of its own")
-        if not all(name.strip() for name in names):
-            raise UserError("a rater or a point has no name: give each one")
-        for name in beside.forced:
-            if name not in systems:
-                raise unknown("system with a forced run", name, systems)
-        like = next(iter(alignment.systems.values()))
-        ratings = {name: answers.beside for name, answers in beside.raters.items()}
-        ratings |= {name: RaterAnswers.of_items(items).beside for name, items in forced.items()}
-        lost = {unit for items in alignment.systems.values() for unit in items.units_left_out}
-        graded = {}
-        for name, aligned_with in ratings.items():
-            with located(f"rater {shown(name)}"):
-                rated = aligned_with(like, alignment.left_out, lost)
-                rated_loss = None if rated.losses is not None else loss
-                graded[name] = CurveView.of(grade(rated, loss=rated_loss, confidence=np.zeros(len(rated))))
+    def of(
+        cls, comparators: Comparators, alignment: Alignment, views: Views, loss: str | None, systems: set[str]
+    ) -> Comparison:
+        """Align the answers of raters with the compared units, and check names and published points."""
+        comparators.check_names(systems)
+        raters = comparators.views(alignment, loss)
         every_view = [view for by_system in views.values() for view in by_system.values()]
-        points = {point.name: PublishedPoint.of(point, every_view) for point in beside.points}
-        return cls(beside, views, graded, points)
+        points = {point.name: PublishedPoint.of(point, every_view) for point in comparators.points}
+        return cls(comparators, views, raters, points)
 
     @property
     def names(self) -> list[str]:
@@ -112,7 +80,7 @@ class Others:
                 yield confidence, system, view
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def further_rows(self) -> list[Row]:
         """The numbers of the raters, and of the systems at the raters' coverages and on their units."""
         rows: list[Row] = []
         for name, view in self.raters.items():
@@ -152,7 +120,7 @@ class Others:
 
     @cached_property
     def _handed(self) -> dict[Key, Row]:
-        threshold = self.beside.handover_threshold
+        threshold = self.comparators.handover_threshold
         if threshold is None:
             return {}
         return {
@@ -160,7 +128,7 @@ class Others:
                 key, handed_over(view.graded, self.raters[name].graded, threshold)
             )
             for confidence, system, view in self._curve_views()
-            for name in self.beside.raters
+            for name in self.comparators.raters
         }
 
     @cached_property
@@ -177,7 +145,12 @@ class Others:
                     contrasts.append(_contrast(handed_key(name, system, confidence, minus=True), handed, rows[0]))
         return contrasts
 
-    def finished(self, estimates: Iterable[Estimate]) -> list[Estimate]:
+    @property
+    def counted(self) -> list[Contrast]:
+        """All of its contrasts."""
+        return self.contrasts
+
+    def finished(self, estimates: list[Estimate], contrasts: Sequence[Contrast]) -> list[Estimate]:  # noqa: ARG002
         """Add what needs no draws: published points, their differences, coverages and simultaneous intervals."""
         rows = {row.key: row for row in map(self._placed, estimates)}
         for name, point in self.points.items():
@@ -201,7 +174,7 @@ class Others:
             return replace(row, at=float(view.coverage))
         if group.name == HANDED_TO:
             pair = cast("PointView", self._handed[row.key].view)
-            return replace(row, at=pair.own.curve.cmax, threshold=self.beside.handover_threshold)
+            return replace(row, at=pair.own.curve.cmax, threshold=self.comparators.handover_threshold)
         return row
 
     def _at_once(self, gaps: Sequence[Estimate]) -> dict[Key, Estimate]:
@@ -222,21 +195,22 @@ class Others:
                 widened[row.key] = replace(row, simultaneous=together)
         return widened
 
-    def handover(self, view: CurveView) -> Json | None:
-        """The hand-over curve of a system to each rater; None without raters."""
-        return {name: handover_curve(view, self.raters[name].graded) for name in self.beside.raters} or None
+    def curve(self, view: CurveView) -> Json:
+        """The hand-over curve of a system to each rater, if there are any."""
+        raters = self.comparators.raters
+        return {"handover": {name: handover_curve(view, self.raters[name].graded) for name in raters}} if raters else {}
 
     def record(self, estimates: Iterable[Estimate]) -> Json:
         """What a study records of raters, forced runs and points."""
         if not self.names:
             return {}
         ends = {row.key: row.recommended.ends for row in estimates if row.recommended}
-        sources = {name: answers.source for name, answers in self.beside.raters.items()}
-        sources |= {f"{name}, forced": items.source for name, items in self.beside.forced.items()}
+        sources = {name: answers.source for name, answers in self.comparators.raters.items()}
+        sources |= {name: items.source for name, items in self.comparators.forced_runs.items()}
         paired: list[Json] = [
             {
                 "name": name,
-                "kind": "paired" if name in self.beside.raters else "forced",
+                "kind": "paired" if name in self.comparators.raters else "forced",
                 "source": source.path if (source := sources[name]) else None,
                 "coverage": view.curve.cmax,
                 "risk": float(view.curve.overall_risk),
@@ -248,9 +222,15 @@ class Others:
         ]
         return {
             "external_points": paired + [point.record() for point in self.points.values()],
-            "margin": self.beside.margin,
-            "handover_threshold": self.beside.handover_threshold,
+            "margin": self.comparators.margin,
+            "handover_threshold": self.comparators.handover_threshold,
         }
+
+
+def compared(comparators: Comparators, evaluation: Evaluation, plan: Plan) -> Comparison:  # noqa: ARG001
+    """What the comparators add to an evaluation."""
+    systems, loss = {*evaluation.given}, evaluation.settings.loss
+    return Comparison.of(comparators, evaluation.alignment, evaluation.views, loss, systems)
 
 
 def _at_point(key: Key, view: PointView) -> Row:

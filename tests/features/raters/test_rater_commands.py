@@ -1,11 +1,10 @@
-"""Raters, points and prices on the command line: what is printed and recorded, and that a mistake writes nothing."""
+"""Raters and points on the command line: what is printed and recorded, and that a mistake writes nothing."""
 
 import json
 
 import pytest
 
 from commands import demur
-from demur import load
 
 UNITS = "cluster,item,loss,sure\nA,1,0,.9\nA,2,1,.9\nB,1,0,.8\nB,2,0,.7\nC,1,1,.7\nC,2,,0\nD,1,0,.6\nD,2,,0\n"
 RATED = "cluster,item,loss\nA,1,0\nA,2,0\nB,1,1\nB,2,0\nC,1,0\nC,2,0\nD,1,\nD,2,\n"
@@ -21,24 +20,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_raters_points_and_prices_in_one_command(folder):
+def test_raters_and_points_in_one_command(folder):
     told = ("--rater", "Dr </script> A=rater.csv", "--point", "P: coverage=0.5, risk=0.25, se=0.1", "--margin", "0.9")
-    told += (
-        "--points",
-        "points.toml",
-        "--handover-threshold",
-        "0.8",
-        "--abstention-cost",
-        "1:10",
-        "--report",
-        "out.html",
-    )
+    told += ("--points", "points.toml", "--handover-threshold", "0.8", "--report", "out.html")
     found = demur(folder, *EVALUATE, *told)
     assert (found.returncode, found.stderr) == (0, "")
     assert "Dr </script> A answered 75.0% of the items at a risk of 0.167" in found.stdout
-    assert (
-        "If a silence costs a tenth of the worst error, declining everything is cheapest: 0.1 per unit" in found.stdout
-    )
     content = json.loads((folder / "out.json").read_text())
     assert [point["kind"] for point in content["external_points"]] == ["paired", "published", "published"]
     assert content["external_points"][2]["source"] == "Smith 2020"
@@ -67,12 +54,8 @@ def test_raters_points_and_prices_in_one_command(folder):
             "point P: its risk is 1.8, expected at most the largest loss, 1",
         ),
         (("--point", "P: coverage=0.5, risk=1.5"), "point P: its risk is 1.5, expected at most the largest loss, 1"),
-        (("--cross-fit", "5"), "--cross-fit is for costs: give a price, --abstention-cost PRICE"),
-        (("--group", "answered_by=sure"), "a group cannot be called answered_by, which is for raters"),
-        (("--abstention-cost", "2"), "price of an abstention '2', expected a number 0 to 1, as 0.1 or 1:10"),
         (("--margin", "0.1"), "a margin is for a comparison with raters or points"),
         (("--forced", "x=rater.csv"), "--forced 'rater.csv', expected SYSTEM=FILE with one of units.csv"),
-        (("--cross-fit", "1", "--abstention-cost", "1"), "cross-fit 1, expected a number of folds, 2 or more"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(folder, told, message):
@@ -82,29 +65,6 @@ def test_a_mistake_is_one_line_and_writes_nothing(folder, told, message):
     assert found.stderr.count("\n") == 1
     assert message in found.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-def test_losses_without_a_maximum_have_no_price(folder):
-    words = [word for word in EVALUATE if word not in ("--loss-max", "1")]
-    found = demur(folder, *words, "--abstention-cost", "0.1")
-    assert found.returncode == 2
-    assert "the largest loss is not known" in found.stderr
-    assert "--loss-max" in found.stderr
-
-
-def test_groups_raters_and_prices_stand_in_one_file_and_come_back_from_it(folder):
-    sites = {"cluster": "site", "A": "x", "B": "x", "C": "y", "D": "y"}
-    rows = [f"{line},{sites[line.partition(',')[0]]}\n" for line in UNITS.split()]
-    (folder / "units.csv").write_text("".join(rows))
-    told = ("--rater", "Dr=rater.csv", "--abstention-cost", "0.5", "--group", "site=site", "--threshold", "0.7")
-    found = demur(folder, *EVALUATE, *told)
-    assert (found.returncode, found.stderr) == (0, "")
-    text = (folder / "out.json").read_text()
-    assert load(folder / "out.json").text == text
-    run = json.loads(text)["confidence_variants"]["sure"]
-    assert run["external"]["Dr"]["risk_gap"]["value"] == pytest.approx(-1 / 6)
-    assert [level["accepted"] for level in run["groups"]["site"]["levels"]] == [4, 1]
-    assert run["cost"]["optimal"][0]["cost"] == 3 / 8
 
 
 def both_of(folder, rated):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from demur import Graded, Plan
-from demur.inference.beside import PointView
+from demur.features.raters.point_view import PointView
 from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
 from demur.inference.uncertainty import estimated

@@ -6,11 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
 
-from cases import curve_of, units_lists
 from demur import (
-    Coverage,
     Key,
     TableOptions,
     read_table,
@@ -18,50 +15,21 @@ from demur import (
 )
 from demur.confidences.grading import grade
 from demur.facts.alignment import aligned
-from demur.inference.beside import wilson
+from demur.features.raters.comparators import Comparators
+from demur.features.raters.comparison import Comparison
+from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
+from demur.features.raters.intervals import wilson
 from demur.inference.key import Group
 from demur.inference.views import CurveView
-from demur.quantities.matched import matched_risk
-from demur.quantities.operating import coverage_at_risk
-from demur.results.beside import Beside, Others
-from demur.results.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
 from demur.sampling.weights import Weights
-from raters import LOSS, RATED, SURE, evaluated, everybody, rater, system
+from four_clusters import LOSS, SURE, system
+from raters import RATED, evaluated, everybody, rater
 from reference import number
 
 
 @pytest.fixture(scope="module")
 def results():
     return evaluated(everybody())
-
-
-def curve():
-    return curve_of(
-        [
-            type("U", (), {"loss": None if loss is None else F(loss), "confidence": sure})
-            for loss, sure in zip(LOSS, SURE)
-        ]
-    )
-
-
-def test_the_risk_at_exactly_a_coverage_of_the_example():
-    expected = {"1/8": F(1, 2), "1/4": F(1, 2), "1/2": F(3, 8), "5/8": F(2, 5), "3/4": F(1, 3)}
-    assert {text: matched_risk(curve(), Coverage.of(text)) for text in expected} == {
-        text: float(value) for text, value in expected.items()
-    }
-    assert math.isnan(matched_risk(curve(), Coverage.of("7/8")))
-    assert curve().at("0.5").value == 0.4
-    assert (coverage_at_risk(curve(), F(1, 3)), coverage_at_risk(curve(), F(1, 4))) == (0.75, 0)
-
-
-@given(units_lists)
-def test_at_an_operating_point_it_is_the_risk_there_and_before_the_first_the_first_risk(units):
-    made = curve_of(units)
-    for coverage, risk in zip(made.points.count.tolist(), made.selective_risk.tolist()):
-        assert matched_risk(made, Coverage.of(F(coverage, made.units))) == pytest.approx(risk, rel=1e-15)
-    if made.defined:
-        half = Coverage.of(F(int(made.points.count[0]), 2 * made.units))
-        assert matched_risk(made, half) == pytest.approx(made.selective_risk[0], rel=1e-15)
 
 
 def test_the_worked_example(results):
@@ -107,7 +75,7 @@ def evaluated_others():
     """Everybody beside the system, before anything is resampled."""
 
     views = {"sure": {"sys": CurveView.of(grade(system(), loss=None, confidence="sure"))}}
-    return Others.of(Beside({"Rater A": rater()}), aligned({"sys": system()}), views, "given", {"sys"})
+    return Comparison.of(Comparators({"Rater A": rater()}), aligned({"sys": system()}), views, "given", {"sys"})
 
 
 def test_the_share_of_draws_without_a_gap_is_told_and_warned_of(results):
@@ -139,7 +107,7 @@ def test_influences_on_a_gap_are_what_a_cluster_adds_to_its_sums(seed):
     )
     rated = rater([one if known else None for one, known in zip(loss, said)], who, item)
     views = {"sure": {"s": CurveView.of(grade(items, loss=None, confidence="sure"))}}
-    others = Others.of(Beside({"r": rated}), aligned({"s": items}), views, "given", {"s"})
+    others = Comparison.of(Comparators({"r": rated}), aligned({"s": items}), views, "given", {"s"})
     contrast = next(each for each in others.contrasts if each.key == gap_key("r", "s", "sure"))
     rows, x = [*zip(loss, sure, who)], sum(said)
     low, high = max(x - 42**0.5, 0), min(x + 42**0.5, 42)
@@ -172,7 +140,7 @@ def test_a_published_point_adds_its_error_to_that_of_the_system(results):
 
 def test_counts_of_right_and_wrong_have_the_score_interval_and_never_no_error():
     assert (wilson(1, 6).low, wilson(1, 6).high) == pytest.approx((0.030053, 0.563503), abs=1e-6)
-    perfect = evaluated(Beside(points=[typed_point("P: units=40, answered=30, loss=0")]))
+    perfect = evaluated(Comparators(points=[typed_point("P: units=40, answered=30, loss=0")]))
     assert perfect[Key("P", "risk")].std_error > 0.02
     assert perfect[gap_key("P", "sys", "sure")].recommended is not None
 
@@ -192,7 +160,7 @@ def test_several_points_are_judged_at_once(results):
     assert {gap.simultaneous.count for gap in gaps} == {3}
     for gap in gaps:
         assert gap.simultaneous.low <= gap.recommended.low <= gap.recommended.high <= gap.simultaneous.high
-    alone = evaluated(Beside({"Rater A": rater()}))
+    alone = evaluated(Comparators({"Rater A": rater()}))
     assert alone[gap_key("Rater A", "sys", "sure")].simultaneous is None
 
 

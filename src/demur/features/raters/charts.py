@@ -1,4 +1,4 @@
-"""Charts of raters and published points: beside the curves of systems, and of handing over to a rater."""
+"""Charts of raters and published points among the curves of systems, and of handing over to a rater."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class Handover:
     percent: bool = False  # whether the risk is a share of the answers
 
 
-def beside_curves(curves: Sequence[RiskCurve], points: Sequence[OutsidePoint]) -> Picture:
+def points_chart(curves: Sequence[RiskCurve], points: Sequence[OutsidePoint]) -> Picture:
     """Points in the frame of the curves, each with a thin line to the systems at the same coverage.
 
     Only the points are labelled; the systems are named in the legend.

@@ -1,27 +1,25 @@
-"""What is compared with the systems: raters of the same units, published points, and forced runs."""
+"""Options: raters of the same units, published points and forced runs to compare systems with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from demur.errors import UserError, literal, shown
-from demur.evaluation.data import is_data, several
-from demur.facts.items import Items
-from demur.facts.points import NumbersOfPoint, typed_point
-from demur.facts.raters import RaterAnswers
+from demur.errors import UserError, literal
 from demur.options import as_option, declared, named_values, number_of, option, section
-from demur.read import read_inputs, read_points, read_rater
-from demur.results.beside import Beside
-from demur.results.record import input_of
-from demur.results.table import system_names
+from demur.results.features import FeatureOptions
+
+if TYPE_CHECKING:
+    from demur.facts.items import Items
+    from demur.features.raters.comparators import Comparators
+    from demur.features.raters.points import NumbersOfPoint
 
 
 @section("raters")
 @dataclass(frozen=True, slots=True, init=False)
-class Raters:
+class Raters(FeatureOptions):
     """Raters of the same units by name, published points and forced runs, to compare systems with.
 
     A rater is a table of answers, or its path. `points` are published numbers as `demur evaluate --point` takes them,
@@ -30,6 +28,8 @@ class Raters:
     `handover_threshold` a system hands over to each rater, and the result is tested.
     """
 
+    feature: ClassVar[str] = "raters"
+
     raters: Mapping[str, Any] = option(
         (),
         "A rater of the same units, NAME=FILE: cluster, item, and prediction or loss.",
@@ -37,6 +37,8 @@ class Raters:
         metavar="NAME=FILE",
         repeated=True,
         call="Raters(ann='ann.csv')",
+        file=True,
+        by_name={str: "a file"},
     )
     points: Sequence[str | Path | NumbersOfPoint] = option(
         (),
@@ -44,12 +46,14 @@ class Raters:
         flag="--point",
         aliases=("--points",),
         repeated=True,
+        file=True,
     )
     forced: Any = option(
         (),
         "A run of a system that was forced to answer everything: FILE, or SYSTEM=FILE.",
         repeated=True,
         also=(dict,),
+        file=True,
     )
     margin: float | None = option(None, "Test whether a system's risk exceeds a rater's by at most this.", kind=float)
     handover_threshold: float | None = option(
@@ -73,7 +77,7 @@ class Raters:
             )
         values = {
             "raters": {**(named or {}), **raters},
-            "points": several(points),
+            "points": tuple(points) if isinstance(points, (list, tuple)) else (points,) if points else (),
             "forced": forced,
             "margin": margin,
             "handover_threshold": handover_threshold,
@@ -99,43 +103,16 @@ class Raters:
     def files(self) -> list[str | Path]:
         """The files of raters, points and forced runs."""
         forced = self.forced.values() if isinstance(self.forced, Mapping) else [self.forced]
-        listed = [given for given in self.points if _is_file(given)]
+        listed = [given for given in self.points if is_file(given)]
         return [path for path in (*listed, *self.raters.values(), *forced) if isinstance(path, (str, Path))]
 
-    def read(self, runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
-        """The raters, points and forced runs of these runs."""
-        raters = {
-            name: given if isinstance(given, RaterAnswers) else read_rater(given, columns)
-            for name, given in self.raters.items()
-        }
-        points = [point for given in self.points for point in _points(given)]
-        forced = _forced(self.forced, runs, columns)
-        return Beside(raters, points, forced, margin=self.margin, handover_threshold=self.handover_threshold)
+    def read(self, runs: Sequence[Items], columns: Mapping[str, str]) -> Comparators:
+        """The raters, points and forced runs to compare these runs with."""
+        from demur.features.raters.reading import read_comparators  # noqa: PLC0415  (only an evaluation reads)
+
+        return read_comparators(self, runs, columns)
 
 
-def _is_file(given: Any) -> bool:
+def is_file(given: object) -> bool:
+    """Whether what was given as a point is a file of points."""
     return isinstance(given, Path) or (isinstance(given, str) and given.lower().endswith(".toml"))
-
-
-def _points(given: Any) -> Sequence[NumbersOfPoint]:
-    if isinstance(given, NumbersOfPoint):
-        return [given]
-    return read_points(given) if _is_file(given) else [typed_point(given)]
-
-
-def _forced(given: Any, runs: Sequence[Items], columns: Mapping[str, str]) -> dict[str, Items]:
-    """The forced run of each system, by its name; the name may be left out if there is one system."""
-    if given is None:
-        return {}
-    systems, forced = system_names([input_of(run) for run in runs]), {}
-    named = isinstance(given, Mapping) and any(map(is_data, given.values()))
-    pairs = given if named else {systems[0] if len(systems) == 1 else "": given}
-    for system, data in pairs.items():
-        if system not in systems:
-            expected = f"SYSTEM=FILE with one of {', '.join(map(shown, systems))}"
-            raise UserError(f"{as_option('forced')} {literal(data)}, expected {expected}")
-        run = runs[systems.index(system)]
-        mode = run.source.mode if run.source and isinstance(data, (str, Path)) else None
-        reading: Any = {} if isinstance(data, Items) else {"instrument": run.instrument or "none", "columns": columns}
-        forced[system] = read_inputs([(None, data)], modes=[mode] if mode else (), **reading)[0]
-    return forced

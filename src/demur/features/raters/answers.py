@@ -46,7 +46,7 @@ class RaterAnswers:
         by = "prediction" if items.losses is None else "loss"
         return cls(items.unit_names, answers, by, source=items.source)
 
-    def beside(self, like: Items, left_out: Collection[ClusterId] = (), lost: Collection[Unit] = ()) -> Items:
+    def aligned(self, like: Items, left_out: Collection[ClusterId] = (), lost: Collection[Unit] = ()) -> Items:
         """The answers as facts with the units of a system; it is an error if the two have different units.
 
         Clusters that are `left_out` of the evaluation, and units that are `lost` to it, are left out here too.

@@ -1,7 +1,6 @@
 """Risk gaps between a rater or point and a system: their keys, and the verdict they support."""
 
-from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.registry import POINT
 
@@ -29,11 +28,6 @@ def handed_key(point: str, system: str, confidence: str, *, minus: bool = False)
     """The risk of a system that hands over to a rater at a fixed threshold, or that minus the rater's own."""
     subtracted = Minus("system", point) if minus else None
     return Key(system, "risk", confidence, group=Group(HANDED_TO, point), minus=subtracted)
-
-
-def deciding(estimate: Estimate) -> Interval | None:
-    """The interval that decides a difference: the simultaneous one if there is one, else the recommended one."""
-    return estimate.simultaneous or estimate.recommended
 
 
 def gap_verdict(gap: Estimate, margin: float | None = None) -> str:

@@ -4,20 +4,21 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.risk_coverage import RiskCurve
+from demur.features.raters.charts import Handover, OutsidePoint, handover_chart, points_chart
+from demur.features.raters.gaps import system_key
+from demur.features.raters.models import HandoverCurve
+from demur.features.raters.recorded import handover_of, points_of
+from demur.features.raters.statements import point_statements
+from demur.features.raters.table_rows import HEADINGS, point_row
 from demur.inference.key import Key
 from demur.quantities.thresholds import typed_threshold
-from demur.results.gaps import system_key
-from demur.results.parts import HandoverCurve
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
-from demur.show.point_rows import HEADINGS, point_row
 from demur.show.sections import Content, section
 from demur.show.statements.operating_points import risk_words
-from demur.show.statements.points import point_statements
 from demur.show.text import UNDEFINED, ends_of, four, shown_interval
 
 _MOST_ROWS = 40  # of a hand-over curve
@@ -26,9 +27,9 @@ _LONGEST = 16  # letters of a name in a picture
 
 
 @section("beside", "Beside others", task="selective", order=50)
-def beside(results: Results) -> Content | None:
+def raters_and_points(results: Results) -> Content | None:
     """Pictures, sentences and tables of every confidence; None without raters and points."""
-    points = results.selective.external_points
+    points = points_of(results)
     if not points:
         return None
     systems = systems_of(results)
@@ -37,7 +38,7 @@ def beside(results: Results) -> Content | None:
         "systems": systems,
         "confidences": [
             {
-                "svg": beside_curves(_curves(results, confidence), [*_points(results, confidence)]).svg,
+                "svg": points_chart(_curves(results, confidence), [*_points(results, confidence)]).svg,
                 "statements": [*point_statements(results, confidence)],
                 "tables": [
                     (system, [point_row(results, point, system, confidence) for point in points]) for system in systems
@@ -45,7 +46,7 @@ def beside(results: Results) -> Content | None:
                 "handover": [
                     (system, name, _handover_drawn(results, system, name, curve), _handover(curve))
                     for system in systems
-                    for name, curve in (results.curves[system.system, confidence].handover or {}).items()
+                    for name, curve in handover_of(results.curves[system.system, confidence]).items()
                 ],
             }
             for confidence in results.selective.confidences
@@ -66,7 +67,7 @@ def _curves(results: Results, confidence: str) -> list[RiskCurve]:
 
 def _points(results: Results, confidence: str) -> Iterator[OutsidePoint]:
     """Each rater and point as drawn, with the numbers of its table row."""
-    points = results.selective.external_points or ()
+    points = points_of(results)
     labels = map(isolated, shortened([point.name for point in points], _LONGEST))
     for label, point in zip(labels, points, strict=True):
         risks = [

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from demur.errors import UserError, shown
-from demur.facts.points import NumbersOfPoint
-from demur.inference.beside import half_width_error, wilson
+from demur.features.raters.intervals import half_width_error, wilson
+from demur.features.raters.points import NumbersOfPoint
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key

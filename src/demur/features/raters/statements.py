@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from demur.inference.estimates import Estimate
+from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, handed_key, system_key
+from demur.features.raters.models import ExternalPoint
+from demur.features.raters.published import NO_UNCERTAINTY, OTHER_PEOPLE
+from demur.features.raters.recorded import margin_of, points_of
+from demur.inference.estimates import Estimate, deciding
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key
-from demur.results.gaps import ANSWERED_BY, both_key, deciding, gap_key, gap_verdict, handed_key, system_key
-from demur.results.parts import ExternalPoint
-from demur.results.published import NO_UNCERTAINTY, OTHER_PEOPLE
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
+from demur.show.statements.of_features import Topic
 from demur.show.statements.statement import Statement, counted
 from demur.show.text import UNDEFINED, interval_text, three
 
@@ -154,7 +156,7 @@ def point_statement(
     measured, study, several = PointMeasured(point), results.selective, len(results.systems) > 1
     if not math.isnan(gap.value):
         named, counts = system.name if several else "", (study.noun, study.clusters_included)
-        return BesideSystem(measured, named, own.value, gap, study.margin, *counts)
+        return BesideSystem(measured, named, own.value, gap, margin_of(results), *counts)
     name = system.name if several else "the system"
     record = next(curve for (key, _), curve in results.curves.items() if key == system.system)
     risk = record.curve.selective_risk[-1] if record.defined else None
@@ -178,10 +180,16 @@ def handover_statement(
     return HandedOver(system.name if len(results.systems) > 1 else "the system", point.name, together, difference)
 
 
+def statements_on(results: Results, topic: Topic) -> Iterator[Statement]:
+    """What is said on a topic: whom a system is compared with."""
+    if topic == "compared_with":
+        yield from point_statements(results, results.selective.confidences[0])
+
+
 def point_statements(results: Results, confidence: str) -> Iterator[Statement]:
     """What is said of every point and every system."""
     for system in systems_of(results):
-        for point in results.selective.external_points or ():
+        for point in points_of(results):
             yield point_statement(results, point, system, confidence)
             if (handed := handover_statement(results, point, system, confidence)) is not None:
                 yield handed

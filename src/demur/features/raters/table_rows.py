@@ -2,9 +2,11 @@
 
 import math
 
+from demur.features.raters.gaps import gap_key, gap_verdict, system_key
+from demur.features.raters.models import ExternalPoint
+from demur.features.raters.recorded import margin_of
+from demur.inference.estimates import deciding
 from demur.inference.key import Key
-from demur.results.gaps import deciding, gap_key, gap_verdict, system_key
-from demur.results.parts import ExternalPoint
 from demur.results.table import Results
 from demur.show.names import NamedSystem
 from demur.show.text import UNDEFINED, four, interval_text, with_interval
@@ -19,6 +21,6 @@ def point_row(results: Results, point: ExternalPoint, system: NamedSystem, confi
     at_coverage = "beyond Cmax" if math.isnan(own.value) else with_interval(results, own)
     if math.isnan(gap.value):
         return point.name, *cells, at_coverage, UNDEFINED, ""
-    ends, verdict = deciding(gap), gap_verdict(gap, results.selective.margin) or "not tested"
+    ends, verdict = deciding(gap), gap_verdict(gap, margin_of(results)) or "not tested"
     difference = four(gap.value) if ends is None else f"{four(gap.value)} {interval_text(ends)}"
     return point.name, *cells, at_coverage, difference, verdict
