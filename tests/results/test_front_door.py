@@ -114,11 +114,6 @@ class TestFeatures:
         with pytest.raises(UserError, match=told):
             evaluate("own.csv", "other.csv", **HOW)
 
-    def test_that_settings_have_are_asked_for_too(self):
-        given = evaluate(TABLE, Groups(site="site"), Costs("0.1"), Conventions("fd-shifts"), **HOW)
-        others = Costs("0.1"), Conventions("fd-shifts")
-        assert same_numbers(evaluate(TABLE, *others, settings=Settings(groups=Groups(site="site")), **HOW), given)
-
 
 class TestSettingsOfResults:
     def test_ask_for_the_same_again(self, folder):
@@ -136,8 +131,9 @@ class TestSettingsOfResults:
             assert again.fingerprint == results.fingerprint
         settings = results.settings
         assert (settings.baseline, settings.lower_is_surer, settings.exclude) == ("B", ("sure",), ("C",))
-        assert settings.groups.labels == {"site": "site"}
-        assert results.features == (Costs("0.1", cross_fit=3), Conventions("fd-shifts"))
+        groups, *others = results.features
+        assert (groups.labels, groups.threshold) == ({"site": "site"}, 0.5)
+        assert others == [Costs("0.1", cross_fit=3), Conventions("fd-shifts")]
 
     @needs("retrieval")
     def test_are_those_of_answers(self):

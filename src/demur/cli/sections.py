@@ -235,9 +235,7 @@ class Typed:
     @property
     def features(self) -> list[Any]:
         """The options of the features of which any were given."""
-        from demur.evaluation.request import option_classes
-
-        return [self._section(name) for name in option_classes() if self._given(name)]
+        return [self._section(name) for name, feature in features().items() if feature.options and self._given(name)]
 
     def request(self, **more: Any) -> Request:
         """All sections, as a request of `demur.evaluate`."""

@@ -24,7 +24,7 @@ Tell = Callable[[Sequence[str]], None]
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
     """The results of an evaluation; `tell` is called with what was guessed about the data."""
     entries, settings, reading = entries_of(data), request.settings, request.reading
-    asked = [options.opened() for options in request.asked]
+    asked = [options.opened() for options in request.features]
     understood = settled([*map(_example, entries)], _given(request), settings.confidence)
     plan, lower_is_surer = request.plan, settings.lower_is_surer
     with understood.explaining():

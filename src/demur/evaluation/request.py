@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from demur.errors import UserError, literal, repeated
 from demur.evaluation.reading import ReadingOptions
@@ -13,11 +12,6 @@ from demur.feature import hooks
 from demur.results.features import FeatureOptions
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
-
-
-def option_classes() -> dict[str, type[Any]]:
-    """The options of each feature that has any, by the feature's name."""
-    return {**hooks("options")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +22,7 @@ class Request:
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     settings: Settings = field(default_factory=Settings)
     plan: Plan = field(default_factory=Plan)
-    features: Sequence[object] = ()
+    features: Sequence[FeatureOptions] = ()
     command: str | None = None
     also_read: Sequence[str | Path] = ()
 
@@ -38,28 +32,20 @@ class Request:
         ):
             expected = "roles with the names of their columns, {'cluster': 'document'}"
             raise UserError(f"columns {literal(self.columns)}, expected {expected}")
-        for feature in self.features:
+        given: Sequence[object] = self.features
+        for feature in given:
             if not isinstance(feature, FeatureOptions):
-                names = ", ".join(known.__name__ for known in option_classes().values())
+                names = ", ".join(known.__name__ for known in hooks("options").values())
                 raise UserError(
                     f"{literal(feature)} is none of {names}; give several systems in a list, evaluate([a, b])"
                 )
         if twice := repeated(map(type, self.features)):
             raise UserError(f"{twice[0].__name__} is given twice: give one with all of them")
 
-    def feature(self, kind: type[Any]) -> Any:
-        """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
-        return next((known for known in self.features if isinstance(known, kind)), kind())
-
-    @property
-    def asked(self) -> list[FeatureOptions]:
-        """What is asked of the features that are folders."""
-        return [options for options in self.features if isinstance(options, FeatureOptions)]
-
     @property
     def files(self) -> list[str | Path]:
         """The files that are read besides the data."""
         named = [self.reading.instrument, self.settings.calibration]
-        paths = [*named, *(path for options in self.asked for path in options.files)]
+        paths = [*named, *(path for options in self.features for path in options.files)]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
         return [*files, *self.also_read]

@@ -199,8 +199,10 @@ def _run(results: Results, system: str, confidence: str, members: Sequence[FileM
             whole = member in ("n", "answered")
             items.setdefault(group.level, {})[member] = int(row.value) if whole else written(row, "value")
     drawn = {name: getattr(results.curves[system, confidence], name) for name in DRAWN}
-    added = {name: part for each in members for name, part in each.encoded(results, system, confidence).items()}
-    return content | {**drawn, "by_item": items, **added}
+    content |= {**drawn, "by_item": items}
+    for added in members:
+        content |= added.encoded(results, system, confidence)
+    return content
 
 
 def _heading(results: Results) -> Json:

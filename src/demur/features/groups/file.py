@@ -136,10 +136,13 @@ class GroupMembers(FileMembers):
 
     def holds(self, results: Results, key: Key) -> bool:
         """Whether the member `groups` holds a number: of a group, or of all units at the shared threshold."""
-        record, measure = groups_of(results), Measure.of(key.quantity)
+        record = groups_of(results)
+        if record is None or key.convention:
+            return False
+        measure = Measure.of(key.quantity)
         at_threshold = measure.quantity.parameter is THRESHOLD
-        if record is None or key.group is None:
-            return record is not None and at_threshold
+        if key.group is None:
+            return at_threshold
         named = key.group.name in {grouping.name for grouping in record.groupings}
         return named and (at_threshold or str(measure) in WITHIN or str(measure) in COUNTS)
 

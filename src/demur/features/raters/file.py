@@ -29,12 +29,12 @@ class RaterMembers(FileMembers):
         "handover_threshold": Placed(Annotated[float | None, SPARSE], order=32),
     }
     nested: ClassVar = {
-        name: member._replace(before="conventions", order=member.order - 30) for name, member in study.items()
+        name: member._replace(before="estimates", order=member.order - 20) for name, member in study.items()
     }
     curve: ClassVar = {"handover": Placed(Annotated[Mapping[str, HandoverCurve] | None, SPARSE], order=20)}
     run: ClassVar = {
         "external": Placed(Annotated[Mapping[str, BesidePoint] | None, SPARSE], order=30),
-        "handover": curve["handover"]._replace(before="emulated", order=31),
+        "handover": curve["handover"]._replace(order=31),
     }
 
     def again(self, results: Results, given: FeatureOptions | None) -> Comparators:
