@@ -54,6 +54,10 @@ def plain(resample):
     return None if there is None else F(sum(said), len(said)) - there
 
 
+def _drawn(view, weights):
+    return view.join([Sample.drawn(member.table, weights) for member in view.members])
+
+
 def test_all_256_resamples_of_the_example(results):
     gap = results[gap_key("Rater A", "sys", "sure")]
     expected = [plain(resample) for resample in product("ABCD", repeat=4)]
@@ -66,7 +70,7 @@ def test_all_256_resamples_of_the_example(results):
     drawn = np.array([[resample.count(who) for who in "ABCD"] for resample in product("ABCD", repeat=4)], float)
     contrast = next(each for each in others.contrasts if each.key == gap.key)
     sides = contrast.row, contrast.subtracted
-    values = np.subtract(*(side.number(Sample.drawn(side.view.table, drawn)).value for side in sides))
+    values = np.subtract(*(side.number(_drawn(side.view, drawn)).value for side in sides))
     wanted = [float(value) if isinstance(value, F) else math.nan for value in expected]
     assert values == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 
