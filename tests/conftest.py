@@ -30,15 +30,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
-def pytest_ignore_collect(collection_path):
-    """Tests below `extensions/NAME` go with that extension: without its folder they are not collected."""
-    folders = collection_path.relative_to(GOLDEN.parent).parts
-    extensions = folders[1:] if folders[:1] == ("extensions",) else ()
-    source = GOLDEN.parents[1] / "src" / "demur" / "extensions"
-    names = [name for name in extensions if not name.endswith(".py")]
-    return True if any(not (source / name).is_dir() for name in names) else None
-
-
 def pytest_configure(config):
     """Properties are tried on few examples by default, and on many by `make test-slow`."""
     settings.load_profile("many" if config.option.markexpr == "slow" else "few")

@@ -228,7 +228,7 @@ def test_a_report_on_a_terminal_without_a_width(folder):
 NO_INTEGER = "Input should be a valid integer, unable to parse string as an integer"
 USAGE = {
     "evaluate --seed x": f"demur: --seed: {NO_INTEGER}, not 'x'",
-    "retrieval --k-min 1.5": f"demur: --k-min: {NO_INTEGER}, not '1.5'",
+    "calibrate --folds 1.5": f"demur: --folds: {NO_INTEGER}, not '1.5'",
     "evaluate --experiment 1 --experiment two": f"demur: --experiment: {NO_INTEGER}, not 'two'",
     "--verson": "demur: No such option: --verson (Possible options: --version)",
     "evalute": "demur: No such command 'evalute'. Did you mean 'evaluate'?",

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
             "simulate runs --output s.json --participants 3 --seed 1",
         ),
         ("simulate-queries --output q.csv --posts 2 --seed 1", "simulate queries --output q.csv --posts 2 --seed 1"),
-        ("schema retrieval", "schema results"),
+        pytest.param("schema retrieval", "schema results", marks=needs("retrieval")),
         ("study --seed -1", "study intervals --seed -1"),
     ],
 )

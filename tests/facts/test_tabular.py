@@ -15,6 +15,7 @@ from demur.extensions.audit.own import audited_runs
 from demur.extensions.lab.designs import DESIGNS
 from demur.extensions.lab.study import coverage
 from demur.facts.frames import Tabular
+from installation import needs_all
 
 RUN = demur.read_run(GOLDEN / "run.json", mode="few_shot")
 ROWS = [ItemPrediction(person, 0, 2, person % 2, person) for person in range(4)]
@@ -95,6 +96,7 @@ def public_functions():
             yield name, inspect.signature(value, eval_str=False).return_annotation
 
 
+@needs_all
 def test_whatever_a_public_function_gives_is_a_table():
     tables = set()
     for name, given in public_functions():

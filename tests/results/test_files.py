@@ -179,8 +179,8 @@ def test_columns_hold_every_kind_of_key():
     """A part of the units, a mean over parts, a group minus the rest, a confidence minus another, a convention."""
     found = results_of_systems(("a", "b", "c"))
     keys = [
-        Key("a", "ndcg@10", among="with_gold", group=Group("criterion", "A/1")),
-        Key("a", "ndcg@10", among="with_gold", group=Group("criterion")),
+        Key("a", "aurc", among="with_gold", group=Group("criterion", "A/1")),
+        Key("a", "aurc", among="with_gold", group=Group("criterion")),
         Key("b", "aurc", "sure", group=Group("sex", "F"), minus=Minus("group", Group("sex", "rest"))),
         Key("b", "aurc", "sure", minus=Minus("confidence", "other")),
         Key("c", "aurc", "sure", convention="fd-shifts"),
