@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from timing import Ratio, against, by_turns, installed
 
-from demur.facts.ranking_columns import rankings_of
+from demur.extensions.retrieval.quantities.ranking import per_query
+from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.quantities import Measure
-from demur.quantities.ranking import per_query
 
 QUERIES, CANDIDATES, ROWS = 20_000, 20, 1_000_000
 NAMES, DEPTHS = ("recall", "mrr", "map", "ndcg"), (1, 3, 5, 10)
@@ -120,7 +120,7 @@ def against_others() -> Iterator[Ratio]:
 
 READ = """
 import pathlib, sys
-from demur.read.queries import read_queries
+from demur.extensions.retrieval.query_files import read_queries
 read_queries(sys.argv[1])
 print(int(pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024)
 """

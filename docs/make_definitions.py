@@ -17,8 +17,6 @@ from demur.facts.instruments import INSTRUMENTS
 from demur.facts.signals import SIGNALS
 from demur.quantities import Quantity, quantities
 from demur.quantities.losses import LOSSES
-from demur.quantities.selection import POLICIES, Bounds
-from demur.results.reference import REFERENCES
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
@@ -217,6 +215,9 @@ The decision to return nothing, judged over all queries.
 
 
 def _policy_tables() -> list[str]:
+    from demur.extensions.retrieval.quantities.selection import POLICIES, Bounds  # noqa: PLC0415  (may not be there)
+    from demur.extensions.retrieval.reference_ranges import REFERENCES  # noqa: PLC0415
+
     policies = [
         f"| `{kind.name}{f':{kind.parameter}' if kind.parameter else ''}` | {kind.meaning} |"
         for kind in POLICIES.values()

@@ -4,8 +4,8 @@ import json
 
 import pipeline
 from demur.extensions.audit.figures import Printed
+from demur.extensions.audit.rankings import queries_to_audit
 from demur.extensions.audit.reported.queries import audited_retrieval
-from demur.extensions.audit.reported.reading import queries_to_audit
 from demur.files.strict_json import loads
 from pipeline import as_csv, made_queries
 from runs import written

@@ -3,11 +3,13 @@
 Only the seed is shared with the evaluation, no code that computes. One tolerance covers rounding in all numbers.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from demur.extensions.audit.retrieval_figures import detection
 from demur.extensions.audit.retrieval_figures.numbers import Number, mean
@@ -15,7 +17,6 @@ from demur.extensions.audit.retrieval_figures.rows import QueryRow, query_row
 from demur.extensions.audit.retrieval_figures.selection import Shown
 from demur.facts.groups import grouping_of
 from demur.facts.items import Items
-from demur.facts.rankings import Query
 from demur.inference.estimates import label
 from demur.inference.key import Group, Key
 from demur.quantities.losses import are_amounts
@@ -31,6 +32,9 @@ from reference.policies import PlainBounds, shown_by
 from reference.registry import Loop
 from reference.rows import by_cluster, by_post, losses, selective_rows
 from reference.selective import PlainCurve, Unit
+
+if TYPE_CHECKING:
+    from demur.extensions.retrieval.rankings import Query
 
 TOLERANCE = 1e-9
 
@@ -308,7 +312,7 @@ def query_recipes(claimed: Results, queries: Mapping[str, Sequence[Query]]) -> d
 
 
 def _shown_query(query: Query, claimed: Results) -> ShownQuery:
-    settings = claimed.retrieval.settings
+    settings = claimed.study.settings
     row = query_row(query, settings.relevance_level)
     bounds = PlainBounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
     shown = {} if row.selected is None else {"": row.selected}
@@ -336,7 +340,7 @@ def _query_loop(key: Key, claimed: Results) -> Loop | None:
     if group.level is not None:
         return lambda rows: inside(rows, group.level)
     folds = group.name == "fold"
-    levels = claimed.retrieval.folds if folds else [criterion.name for criterion in claimed.retrieval.criteria]
+    levels = claimed.study.folds if folds else [criterion.name for criterion in claimed.study.criteria]
 
     def over_levels(rows: Sequence[ShownQuery]) -> Number | None:
         values = [inside(rows, level) for level in levels]
@@ -347,7 +351,7 @@ def _query_loop(key: Key, claimed: Results) -> Loop | None:
 
 def _pooled_loop(key: Key, claimed: Results) -> Loop | None:
     name, (stem, _, parameter) = key.quantity, key.quantity.partition("@")
-    effective, gold = claimed.retrieval.settings.effective_k, key.among == "with_gold"
+    effective, gold = claimed.study.settings.effective_k, key.among == "with_gold"
 
     def gated(row: QueryRow) -> tuple[Fraction | None, float | None]:
         return (Fraction(row.gold == 0), row.prob[0] if row.prob else None) if row.ranking.hits else (None, None)

@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from demur.facts.ranking_columns import rankings_of
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur import RetrievalSettings, evaluate_retrieval
+from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.results.table import Results
 from demur.sampling.resample import Plan
 

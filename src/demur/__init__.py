@@ -45,14 +45,19 @@ The names, by what they are for:
     closed forms        aurc_optimal_zero_one, augrc_optimal_zero_one
     what can go wrong   UserError
 
-Metrics of rankings are in `demur.retrieval`, made-up runs in `demur.extensions.lab`.
+Metrics of rankings are in `demur.extensions.retrieval`, made-up runs in `demur.extensions.lab`.
 """
 
 # The public names are listed once, in the stub beside this file. A module is imported when one of its names is first
 # asked for, so that `import demur` and `demur --help` pay for nothing they do not use.
 
 __version__ = "0.2.0"
-_MORE_NAMES = ("demur.retrieval", "demur.confidences.calibrators", "demur.confidences.features")
+_MODULES = {"retrieval": "demur.extensions.retrieval", "selective_prediction": "demur.selective_prediction"}
+_MORE_NAMES = {
+    "demur.extensions.retrieval": "demur.extensions.retrieval.functions",
+    "demur.confidences.calibrators": "demur.confidences.calibrators",
+    "demur.confidences.features": "demur.confidences.features",
+}
 _INSTEAD = {
     "aurc_optimal_binary": "aurc_optimal_zero_one has that formula, of the error rate: 1 − accuracy",
     "augrc_optimal_binary": "augrc_optimal_zero_one has that formula",
@@ -82,19 +87,18 @@ def __getattr__(name: str) -> object:
         return sorted(known)
     from importlib import import_module  # noqa: PLC0415
 
-    if name in ("retrieval", "selective_prediction"):
-        return import_module(f"demur.{name}")
-    if name not in known:
+    if name not in known and name not in _MODULES:
         raise AttributeError(_no_such(name, known))
+    module = _MODULES.get(name) or known[name]
     try:
-        home = import_module(known[name])
+        home = import_module(module)
     except ModuleNotFoundError as error:
-        extension = _extension_of(known[name])
+        extension = _extension_of(module)
         if extension is None or error.name != f"demur.extensions.{extension}":
             raise
         message = f"demur.{name} needs the extension {extension}, which is not installed"
         raise AttributeError(message) from None
-    globals()[name] = value = getattr(home, name)
+    globals()[name] = value = home if name in _MODULES else getattr(home, name)
     return value
 
 
@@ -103,18 +107,25 @@ def _extension_of(module: str) -> str | None:
     return parts[1] if parts[0] == "extensions" else None
 
 
+def _defines(module: str, name: str) -> bool:
+    """Whether a module is there and has a name of its own."""
+    from importlib import import_module  # noqa: PLC0415
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    try:
+        there = find_spec(module) is not None
+    except ModuleNotFoundError:
+        there = False
+    return there and getattr(getattr(import_module(module), name, None), "__module__", "") == module
+
+
 def _no_such(name: str, known: dict[str, str]) -> str:
     """What a misspelt name is told: where it is or the nearest one, unless it is a special or private one."""
-    from importlib import import_module  # noqa: PLC0415
-
     from demur.errors import nearest  # noqa: PLC0415
 
     if name.startswith("_"):
         return f"module 'demur' has no attribute {name!r}"
-    homes = (
-        home for home in _MORE_NAMES if getattr(getattr(import_module(home), name, None), "__module__", "") == home
-    )
-    home = next(homes, None)
+    home = next((home for home, module in _MORE_NAMES.items() if _defines(module, name)), None)
     near = f"compute_{name}" if f"compute_{name}" in known else nearest(name, known)
     advice = f"it is {home}.{name}" if home else _INSTEAD.get(name) or (f"did you mean {near}?" if near else "")
     return f"module 'demur' has no attribute {name!r}" + (f"; {advice}" if advice else "")

@@ -11,18 +11,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
+from typing import Any
 
 GROUP = "demur.extensions"
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """A task whose results are written to files of their own kind: where its models and its page are.
+
+    `study` is the model of what was evaluated and how, and `file` that of the whole file, each as MODULE:NAME. `page`
+    is the package whose modules register the sections of the page; its folder `templates` holds their templates.
+    """
+
+    study: str
+    file: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
 class Extension:
-    """What an extension adds: commands, logs of other tools and further kinds of input that it reads, and workers.
+    """What an extension adds: commands, logs and kinds of input that it reads, tasks, quantities, and workers.
 
     A command comes with the module that registers it with `demur.cli.app.app` when it is imported; a tool with the
     module whose function `records` gives the records of a log; a kind of input with the module that is its
-    `demur.read.kinds.Reader`. `workers` is the module whose class `Workers` shares out tasks, as `demur.workers` says.
+    `demur.read.kinds.Reader`; a task with the models of its files, by the name that these record. The modules in
+    `quantities` register quantities when they are imported. `workers` is the module whose class `Workers` shares out
+    tasks, as `demur.workers` says.
     """
 
     name: str
@@ -30,6 +47,8 @@ class Extension:
     logs: Mapping[str, str] = field(default_factory=dict)
     readers: Mapping[str, str] = field(default_factory=dict)
     workers: str = ""
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    quantities: tuple[str, ...] = ()
 
 
 @cache
@@ -43,3 +62,14 @@ def installed() -> Mapping[str, Extension]:
             if error.name is None or not f"{point.module}.".startswith(f"{error.name}."):
                 raise
     return found
+
+
+def tasks() -> dict[str, Task]:
+    """The tasks of all installed extensions, by name."""
+    return {name: task for extension in installed().values() for name, task in extension.tasks.items()}
+
+
+def named_object(name: str) -> Any:
+    """The object that MODULE:NAME names."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)

@@ -23,10 +23,11 @@ from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import interval
-from demur.quantities import QUANTITIES, Measure, Quantity
+from demur.quantities import Measure, Quantity
 from demur.quantities.conventions.emulations import EMULATIONS, Answers
 from demur.quantities.curve import POINT_COLUMNS, Curve
 from demur.quantities.losses import loss as loss_named
+from demur.quantities.registry import QUANTITIES
 from demur.sampling.coverage import Coverage
 from demur.sampling.draws import drawn_clusters
 from demur.sampling.graded import Clusters, Graded

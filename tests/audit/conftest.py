@@ -2,10 +2,8 @@
 
 import pytest
 
-from demur.extensions.audit.reported.reading import queries_to_audit, runs_to_audit
+from demur.extensions.audit.reported.reading import runs_to_audit
 from demur.extensions.lab.runs import simulated_run
-from pipeline import as_csv
-from reported_queries import QUERIES
 from runs import written
 
 
@@ -19,8 +17,3 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def both(folder):
     return runs_to_audit([folder / "run.json"])
-
-
-@pytest.fixture(scope="module")
-def both_queries(tmp_path_factory):
-    return queries_to_audit(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))

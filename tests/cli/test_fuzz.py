@@ -19,6 +19,7 @@ from commands import demur
 from damage import damage, damaged, damaged_bytes
 from demur import load
 from demur.confidences.calibration import load_calibration
+from demur.extension import installed
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import simulated_run
 from runs import experiment, participant, run, written
@@ -60,6 +61,7 @@ def damaged_parquet(rng):
     return damaged_bytes(rng, whole.getvalue()) if rng.random() < 0.7 else whole.getvalue()
 
 
+RANKINGS = "retrieval" in installed()
 QRELS = b"".join(b"%d 0 d%d %d\n" % (topic, doc, (topic + doc) % 2) for topic in range(4) for doc in range(3))
 TREC = b"".join(b"%d Q0 d%d %d %d.5 t\n" % (topic, doc, doc + 1, 9 - doc) for topic in range(4) for doc in range(3))
 LONG = ("--instrument", "none", "--loss", "abs", "--confidence", "sure")
@@ -109,7 +111,7 @@ def check_refused(done):
     assert done.stderr[:-1].isprintable()
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", [name for name in READERS if RANKINGS or READERS[name][2][0] != "retrieval"])
 def test_a_damaged_input_is_refused_or_its_result_is_recomputed(tmp_path, record_property, name):
     damaged_input, file, call, reading = READERS[name]
     rng, counts = random.Random(name), Counter(tried=0, accepted=0, refused=0, recomputed=0)
@@ -149,7 +151,7 @@ def artifacts(tmp_path_factory):
     short = ("--seed", "1", "--bootstrap-resamples", "3", "--quiet")
     for words in (
         ("evaluate", "run.json", *short, "--confidence", "llm", "--output", "metrics.json"),
-        ("retrieval", "--data", "q.csv", *short, "--k", "5", "--output", "retrieval.json"),
+        *([("retrieval", "--data", "q.csv", *short, "--k", "5", "--output", "retrieval.json")] if RANKINGS else []),
         ("calibrate", "--input", "run.json", *fit, "--output", "calibrator.json"),
     ):
         done = demur(folder, *words)
@@ -174,7 +176,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", [name for name in SHOWN if RANKINGS or name != "retrieval"])
 def test_a_damaged_artifact_is_refused_or_shown(artifacts, record_property, name):
     """An audit may find that a figure differs: exit code 3."""
     content = json.loads((artifacts / f"{name}.json").read_text(encoding="utf-8"))
@@ -209,7 +211,7 @@ def test_damaged_words_are_refused_or_make_a_file_that_can_be_read(tmp_path, rec
     (tmp_path / "q.csv").write_text(simulated_queries(2, seed=1))
     starts = [
         ("evaluate", "run.json", "--mode", "few_shot", *FLAGS),
-        ("retrieval", "--data", "q.csv", *FLAGS),
+        *([("retrieval", "--data", "q.csv", *FLAGS)] if RANKINGS else []),
         ("simulate", "runs", "--participants", "2", "--seed", "1", "--output", "m.json"),
     ]
     until = time.monotonic() + SECONDS

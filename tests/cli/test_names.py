@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from awkward import IDS, NAMES
 from commands import demur
 from demur import Group, Minus, load
+from installation import needs
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "8", "--quiet", "--output", "m.json", "--report", "m.html")
@@ -59,6 +60,7 @@ def check_shown_and_audited(folder, data, *options):
     assert (folder / "m.html").stat().st_size > 10_000
 
 
+@needs("retrieval")
 def test_a_system_named_as_another_begins_keeps_its_own_intervals(tmp_path):
     ranked = [("g|x" if post % 2 else "x|g", "g|x" if post == 0 else "x|g") for post in range(10)]
     rows = [f"{post},A,g,{one},{other}" for post, (one, other) in enumerate(ranked)]
@@ -166,6 +168,7 @@ def plain_queries(tmp_path_factory):
 @few
 @given(several(IDS, 2), several(IDS, 2), several(IDS, 5))
 @example(["bge", "bge/large"], ["A", "A.1"], ["1", "1/1", "1:1", "1@1", "one two"])
+@needs("retrieval")
 @pytest.mark.slow
 def test_systems_criteria_and_posts_of_retrieval(tmp_path, plain_queries, systems, criteria, posts):
     found = evaluate_queries(tmp_path / "other", systems, criteria, posts)

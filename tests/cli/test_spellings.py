@@ -12,6 +12,7 @@ from demur.cli import present_spelling
 from demur.cli.schema import SCHEMAS
 from demur.extensions.lab.runs import simulated_run
 from golden_runs import GOLDEN
+from installation import needs
 from runs import written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "10", "--quiet")
@@ -33,7 +34,7 @@ def folder(tmp_path_factory):
             "simulate runs --output s.json --participants 3 --seed 1",
         ),
         ("simulate-queries --output q.csv --posts 2 --seed 1", "simulate queries --output q.csv --posts 2 --seed 1"),
-        ("schema retrieval", "schema results"),
+        pytest.param("schema retrieval", "schema results", marks=needs("retrieval")),
         ("study --seed -1", "study intervals --seed -1"),
     ],
 )
@@ -110,6 +111,7 @@ def test_every_schema_is_printed(tmp_path, name):
     assert json.loads(demur(tmp_path, "schema", name).stdout)["$schema"].startswith("https://json-schema.org")
 
 
+@needs("retrieval")
 def test_results_of_retrieval_are_no_answers_to_tabulate(tmp_path):
     written(tmp_path, (GOLDEN / "retrieval.json").read_bytes(), "r.json")
     for words in (("table", "r.json", "--format", "csv"), ("figure", "r.json", "-o", "f.svg")):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import demur
 from commands import demur as command
-from demur import ItemPrediction, UserError, bootstrap_by_participant, compute_aurc, compute_aurc_optimal, retrieval
+from demur import ItemPrediction, UserError, bootstrap_by_participant, compute_aurc, compute_aurc_optimal
 from demur.extensions.lab.runs import simulated_run
+from installation import needs
 from runs import written
 
 NAMES = {
@@ -24,8 +25,8 @@ NAMES = {
     "demur.retrieval": "recall_at_k mrr_at_k map_at_k ndcg_at_k compute_threshold_at_fpr get_tpr_at_fpr",
 }
 INSTEAD = {
-    "recall_at_k": "it is demur.retrieval.recall_at_k",
-    "get_tpr_at_fpr": "it is demur.retrieval.get_tpr_at_fpr",
+    "recall_at_k": "it is demur.extensions.retrieval.recall_at_k",
+    "get_tpr_at_fpr": "it is demur.extensions.retrieval.get_tpr_at_fpr",
     "LogisticCalibrator": "it is demur.confidences.calibrators.LogisticCalibrator",
     "CalibratorFeatureExtractor": "it is demur.confidences.features.CalibratorFeatureExtractor",
     "risk_at_coverage": "did you mean compute_risk_at_coverage?",
@@ -45,13 +46,17 @@ def dicts_of(cells):
     return [dict(zip(("score", "ground_truth", "confidence"), cell)) for cell in cells]
 
 
+@needs("retrieval")
 def test_the_names_are_there():
     for home, names in NAMES.items():
         module = demur if home == "demur" else demur.retrieval
         assert all(callable(getattr(module, name)) for name in names.split())
 
 
-@pytest.mark.parametrize(("name", "told"), INSTEAD.items())
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [pytest.param(*each, marks=needs("retrieval") if "retrieval" in each[1] else ()) for each in INSTEAD.items()],
+)
 def test_a_name_that_is_elsewhere_or_nowhere_is_told_what_to_use(name, told):
     with pytest.raises(AttributeError) as error:
         getattr(demur, name)
@@ -152,13 +157,15 @@ def test_ece_with_an_open_last_bin_is_that_of_its_document(pairs):
         assert demur.compute_ece(probs=probs, labels=labels, n_bins=1) == pytest.approx(open_ece(probs, labels, 1))
 
 
+@needs("retrieval")
 def test_tpr_at_fpr_has_the_share_first_and_no_threshold_where_none_keeps_to_the_rate():
     prob, true = [0.9, 0.8, 0.7, 0.6, 0.2], [1, 1, 0, 1, 0]
-    assert retrieval.get_tpr_at_fpr(prob, true, 0.05) == (2 / 3, 0.8)
-    assert retrieval.get_tpr_at_fpr(prob, true, target_fpr=0.5) == (1.0, 0.6)
-    assert retrieval.get_tpr_at_fpr([0.9, 0.8, 0.7, 0.6], [0, 1, 1, 1]) == (0.0, None)
+    assert demur.retrieval.get_tpr_at_fpr(prob, true, 0.05) == (2 / 3, 0.8)
+    assert demur.retrieval.get_tpr_at_fpr(prob, true, target_fpr=0.5) == (1.0, 0.6)
+    assert demur.retrieval.get_tpr_at_fpr([0.9, 0.8, 0.7, 0.6], [0, 1, 1, 1]) == (0.0, None)
 
 
+@needs("retrieval")
 def test_retrieval_reports_the_ece_of_the_probability_that_there_is_evidence(tmp_path):
     command(tmp_path, "simulate", "queries", "--output", "q.csv", "--seed", 1, "--posts", 8)
     options = ("--data", "q.csv", "--bootstrap-resamples", 0, "--output", "r.json")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from artifacts import GOLDEN
-from demur import extensions
 from demur.extension import Extension, installed
+from installation import OURS, needs_all
 
 HIDDEN = """
 import sys
@@ -36,7 +36,6 @@ for words in (
     except SystemExit as stopped:
         assert not stopped.code, words
 """
-OURS = sorted(path.parent.name for path in Path(extensions.__file__).parent.glob("*/__init__.py"))
 
 
 def run_hiding(name: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -46,26 +45,61 @@ def run_hiding(name: str, code: str, folder: Path) -> subprocess.CompletedProces
     )
 
 
+@needs_all
 def test_our_extensions_are_found():
     assert set(OURS) <= {*installed()}
     assert all(isinstance(extension, Extension) for extension in installed().values())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", [name for name in OURS if name in installed()])
 def test_without_an_extension_the_others_and_the_core_go_on(name, tmp_path):
     done = run_hiding(name, EVALUATES, tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "m.html").is_file()
     gone = [command for command in installed()[name].commands if f"│ {command} " in done.stdout]
-    kept = [f"│ {command} " for other in OURS if other != name for command in installed()[other].commands]
+    others = [extension for other, extension in installed().items() if other != name]
+    kept = [f"│ {command} " for extension in others for command in extension.commands]
     assert gone == []
     assert all(command in done.stdout for command in kept)
 
 
-def test_a_name_of_an_extension_that_is_hidden_says_what_it_needs(tmp_path):
-    done = run_hiding("decide", "import demur\ndemur.choose", tmp_path)
-    assert "demur.choose needs the extension decide, which is not installed" in done.stderr
+@pytest.mark.parametrize(
+    ("extension", "name"), [("decide", "choose"), ("retrieval", "rankings_of"), ("retrieval", "retrieval")]
+)
+def test_a_name_of_an_extension_that_is_hidden_says_what_it_needs(tmp_path, extension, name):
+    done = run_hiding(extension, f"import demur\ndemur.{name}", tmp_path)
+    assert f"demur.{name} needs the extension {extension}, which is not installed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "{golden}/retrieval.json", "-o", "r.html"),
+        ("table", "{golden}/retrieval.json", "--format", "csv"),
+        ("audit", "--reported", "{golden}/retrieval.json", "--data", "q.csv"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_results_of_a_task_need_its_extension(tmp_path, words):
+    call = [word.format(golden=GOLDEN) for word in words]
+    done = run_hiding("retrieval", f"from demur.cli import main\nmain({call!r})", tmp_path)
+    needed = "results of retrieval need the extension retrieval, which is not installed"
+    assert (done.returncode, done.stderr) == (2, f"demur: {GOLDEN}/retrieval.json: {needed}\n")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_an_audit_of_rankings_needs_their_extension(tmp_path):
+    (tmp_path / "typed.json").write_text('{"recall@1": 0.5}')
+    call = ["audit", "--qrels", "qrels.txt", "--run", "a.run", "--reported", "typed.json"]
+    done = run_hiding("retrieval", f"from demur.cli import main\nmain({call!r})", tmp_path)
+    needed = "an audit of rankings needs the extension retrieval, which is not installed"
+    assert (done.returncode, done.stderr) == (2, f"demur: {needed}\n")
+
+
+def test_a_quantity_of_a_hidden_extension_is_unknown(tmp_path):
+    done = run_hiding("retrieval", "import demur\ndemur.Measure.of('ndcg@10')", tmp_path)
+    assert "no quantity is called ndcg@10" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from commands import demur as in_process
 from demur.cli import MODULES
 from demur.cli.commands import app
 from demur.extension import installed
+from installation import needs_all
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
@@ -192,6 +193,7 @@ def commands_of_the_readme():
     return [words[1:] for words in called if words[0] == "demur"]
 
 
+@needs_all
 @pytest.mark.slow
 def test_the_commands_of_the_readme_run_as_they_stand(clone):
     ours = commands_of_the_readme()

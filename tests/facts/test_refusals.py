@@ -22,8 +22,6 @@ from demur import (
     UserError,
     instrument,
     measure,
-    rankings_of,
-    read_queries,
     read_run,
     read_table,
     risk_coverage,
@@ -65,10 +63,6 @@ class TestNumbersThatNoDoubleHolds:
             measure([1], truth=[2**53 + 1], prediction=[1])
         with pytest.raises(UserError, match=f"ground truth an integer of very many digits, .*{integer}"):
             read_table({**FREE, "truth": [10**400, 0]}, instrument=None)
-        with pytest.raises(UserError, match=f"prob an integer of very many digits, expected a number{integer}"):
-            read_queries({"post_id": [1], "criterion_id": [1], "gold_ids": [[]], "ranked_ids": [[]], "prob": [10**400]})
-        with pytest.raises(UserError, match=f"score an integer of very many digits, .*{integer}"):
-            rankings_of([["a"]], [["a"]], scores=[[10**400]])
         with pytest.raises(UserError, match=f"cluster 1, q: predicted inf, .*{anything}"):
             read_table(written(tmp_path, "cluster,item,truth,prediction\n1,q,0,1e999\n", "t.csv"), instrument=None)
         text = json.dumps(run(experiment(participant(1, token_msp="x")))).replace('"x"', "1e999", 1)
@@ -142,8 +136,6 @@ class TestTables:
         message = "the columns 1 and '1' have the same name as text: give each a name of its own"
         with pytest.raises(UserError, match=message):
             read_table(table, instrument=None)
-        with pytest.raises(UserError, match=message):
-            read_queries(table)
         with pytest.raises(UserError, match=message):
             measure("1", loss=[0, 1], data=table)
         with pytest.raises(UserError, match=message):

@@ -15,6 +15,7 @@ from demur.extensions.audit.own import audited_runs
 from demur.extensions.lab.designs import DESIGNS
 from demur.extensions.lab.study import coverage
 from demur.facts.frames import Tabular
+from installation import needs_all
 
 RUN = demur.read_run(GOLDEN / "run.json", mode="few_shot")
 ROWS = [ItemPrediction(person, 0, 2, person % 2, person) for person in range(4)]
@@ -95,6 +96,7 @@ def public_functions():
             yield name, inspect.signature(value, eval_str=False).return_annotation
 
 
+@needs_all
 def test_whatever_a_public_function_gives_is_a_table():
     tables = set()
     for name, given in public_functions():
@@ -116,10 +118,9 @@ def test_without_a_library_of_frames_the_error_names_the_columns(monkeypatch):
 KINDS = {"pandas": (pd.DataFrame, pd.DataFrame), "polars": (pl.DataFrame, pl.DataFrame)}
 KINDS |= {"polars lazy": (lambda rows: pl.DataFrame(rows).lazy(), pl.DataFrame), "pyarrow": (pa.table, pa.Table)}
 UNITS_OF = {"cluster": [1, 1, 2, 3], "sure": [2.0, 2.0, 1.0, 0.0], "loss": [0, 2, 0, None]}
-QUERIES = {"post_id": [1, 2], "criterion_id": ["A", "A"], "gold_ids": ["s1", ""], "r_topk": ["s1|s2", "s3"]}
 
 
-def made_from(frame, queries):
+def made_from(frame):
     """Results of every function that takes a frame, or columns of one."""
     units = demur.grade_units("sure", data=frame, loss="loss", clusters="cluster")
     systems = {"A": frame, "B": frame, "C": frame}
@@ -132,14 +133,13 @@ def made_from(frame, queries):
     yield from (rule, rule.read_beside(()))
     items = demur.read_table(frame)
     yield from (demur.evaluate(items, resamples=0), demur.measure("sure", data=items))
-    yield demur.evaluate_retrieval(demur.read_queries(queries), plan=NONE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_frame_is_of_the_kind_that_came_in(kind):
     make, expected = KINDS[kind]
     frame = make(UNITS_OF)
-    for result in made_from(frame, make(QUERIES)):
+    for result in made_from(frame):
         assert isinstance(result.to_frame(), expected), type(result)
 
 

@@ -7,30 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur import Minus, Plan, compare, grade_units
-from demur.quantities import quantities
-from demur.quantities.evidence import EvidenceDecision
+from demur import Measure, Minus, Plan, compare, grade_units
 from demur.quantities.forecasts import Forecasts
-
-counts = st.integers(0, 200)
 
 
 def share(part, whole):
     return float(Fraction(int(part), int(whole))) if whole else None
-
-
-@given(counts, counts, counts, counts)
-def test_shares_of_the_empty_decision(right, wrongly_empty, missed, others):
-    empty, without = right + wrongly_empty, right + missed
-    decision = EvidenceDecision(*(np.array([float(n)]) for n in (right, empty, without, empty + missed + others)))
-    found = {entry.name: float(entry.function(decision)[0]) for entry in quantities("decision")}
-    expected = {
-        "empty_precision": share(right, empty),
-        "empty_recall": share(right, without),
-        "false_evidence_rate": share(missed, without),
-        "empty_f1": share(2 * right, empty + without),
-    }
-    assert {name: None if np.isnan(value) else value for name, value in found.items()} == expected
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=60))
@@ -39,11 +21,8 @@ def test_shares_of_forecasts(pairs):
     positive, negative = ([p for p, y in pairs if y is right] for right in (True, False))
     ranked = sum(2 * (a > b) + (a == b) for a in positive for b in negative)
     pairs_of = 2 * len(positive) * len(negative)
-    found = {entry.stem: entry.function for entry in quantities("forecasts", "detection")}
     if pairs_of:
-        assert found["auroc"](forecasts)[0] == share(ranked, pairs_of)
-        within = max(sum(p > line for p in positive) for line in range(-1, 10) if not any(p > line for p in negative))
-        assert found["tpr"](forecasts, 0.0)[0] == share(within, len(positive))
+        assert Measure.of("auroc")(forecasts)[0] == share(ranked, pairs_of)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import zlib
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,27 +16,32 @@ import pytest
 
 import demur
 from commands import demur as called
-from demur import UserError, instrument, read_items, read_table, read_trec
+from demur import UserError, instrument, read_items, read_table
 from demur.files.limits import FILE, LINE, MEMBER, RATIO
-from demur.read.queries import read_queries
 from inspect_logs import archive, members_of
+from installation import needs
 from runs import experiment, participant, run, written
 
 UNITS = "cluster,item,truth,prediction,note\n"
 QUERIES = "post_id,criterion_id,gold_ids,ranked_ids\n"
 LONG = "x" * 2000
+_rankings = partial(pytest.param, marks=needs("retrieval"))
 
 
 def units(path):
     return read_table(path, instrument=None)
 
 
+def queries(path, **how):
+    return demur.read_queries(path, **how)
+
+
 def judged(path):
-    return read_trec(path, [path])
+    return demur.read_trec(path, [path])
 
 
 def scored(path):
-    return read_trec(written(path.parent, "q 0 d 1\n", "qrels"), [path])
+    return demur.read_trec(written(path.parent, "q 0 d 1\n", "qrels"), [path])
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "gzip"])
@@ -54,10 +60,10 @@ def file(tmp_path, request):
         ("t.csv", UNITS + '1,q,0,1,"' + "xy\n" * 700 + '"\n', units, 332),
         ("t.csv", UNITS + '1,q,0,1,"x\n"' + ',"x\n"' * 700 + "\n", units, 200),
         ("t.jsonl", json.dumps({"cluster": 1, "note": LONG}) + "\n", units, 1),
-        ("q.csv", f"{QUERIES}1,A,a,b\n1,B,a,{LONG}", read_queries, 3),
-        ("q.ndjson", '{"post_id": 1, "note": "' + LONG, read_queries, 1),
-        ("qrels", f"q 0 {LONG} 1\n", judged, 1),
-        ("run", f"q Q0 d 1 1 t\nq Q0 e 2 1 t {LONG}\n", scored, 2),
+        _rankings("q.csv", f"{QUERIES}1,A,a,b\n1,B,a,{LONG}", queries, 3),
+        _rankings("q.ndjson", '{"post_id": 1, "note": "' + LONG, queries, 1),
+        _rankings("qrels", f"q 0 {LONG} 1\n", judged, 1),
+        _rankings("run", f"q Q0 d 1 1 t\nq Q0 e 2 1 t {LONG}\n", scored, 2),
     ],
 )
 def test_a_line_has_a_limit_in_every_format_that_is_read_by_lines(file, monkeypatch, name, text, read, line):
@@ -83,8 +89,8 @@ def test_a_limit_is_the_largest_size_that_is_allowed(file, monkeypatch):
     [
         ("t.csv", UNITS + "1,q,0,1,\n" * 300, units),
         ("t.jsonl", '{"cluster": 1}\n' * 300, units),
-        ("q.csv", QUERIES + "1,A,a,b\n" * 300, read_queries),
-        ("run", "q Q0 d 1 1 t\n" + "\n" * 2000, scored),
+        _rankings("q.csv", QUERIES + "1,A,a,b\n" * 300, queries),
+        _rankings("run", "q Q0 d 1 1 t\n" + "\n" * 2000, scored),
     ],
 )
 def test_a_file_has_a_limit_however_short_its_lines(file, monkeypatch, name, text, read):
@@ -124,10 +130,15 @@ def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
     pq.write_table(pa.table(rows | {"note": [LONG] * 300}), repeated)
     monkeypatch.setenv(MEMBER.variable, "300K")  # a few bytes as they are written, 600 000 as rows
     assert len(units(repeated)) == 300, "a text that is repeated is read once"
+
+
+@needs("retrieval")
+def test_parquet_of_queries_has_the_same_limits(tmp_path, monkeypatch):
+    path = tmp_path / "q.parquet"
+    pq.write_table(pa.table({"cluster": [*range(300)], "item": ["q"] * 300, "note": [LONG] * 300}), path)
+    monkeypatch.setenv(MEMBER.variable, "300K")
     with pytest.raises(UserError, match="larger than 300K"):
-        read_queries(
-            repeated, columns={"post_id": "cluster", "criterion_id": "item", "gold_ids": "note", "ranked_ids": "note"}
-        )
+        queries(path, columns={"post_id": "cluster", "criterion_id": "item", "gold_ids": "note", "ranked_ids": "note"})
 
 
 TOO_MUCH = "it unpacks to more than 300 times its size; to allow it, set DEMUR_MAX_RATIO to more"
@@ -149,7 +160,7 @@ def spaces():
         ("t.csv.gz", ("evaluate", "t.csv.gz")),
         ("t.jsonl.gz", ("evaluate", "t.jsonl.gz")),
         ("run.json.gz", ("evaluate", "run.json.gz")),
-        ("qrels.gz", ("retrieval", "--qrels", "qrels.gz", "--run", "qrels.gz")),
+        _rankings("qrels.gz", ("retrieval", "--qrels", "qrels.gz", "--run", "qrels.gz")),
     ],
 )
 def test_a_few_bytes_that_unpack_to_very_many_are_refused(tmp_path, spaces, name, words):
@@ -236,11 +247,11 @@ def three_gigabytes():
 @pytest.mark.parametrize(
     ("name", "start", "options"),
     [
-        ("q.csv.gz", f"{QUERIES}1,A,a,", ["retrieval", "--data"]),
-        ("q.jsonl.gz", '{"post_id": "', ["retrieval", "--data"]),
+        _rankings("q.csv.gz", f"{QUERIES}1,A,a,", ["retrieval", "--data"]),
+        _rankings("q.jsonl.gz", '{"post_id": "', ["retrieval", "--data"]),
         ("run.json.gz", '{"experiments": "', ["evaluate"]),
         ("t.csv.gz", "cluster,item,truth,prediction\n1,", ["evaluate", "--instrument", "none"]),
-        ("qrels.gz", "q 0 ", ["retrieval", "--run", "run", "--qrels"]),
+        _rankings("qrels.gz", "q 0 ", ["retrieval", "--run", "run", "--qrels"]),
     ],
 )
 def test_three_gigabytes_in_one_line_are_one_line(tmp_path, three_gigabytes, name, start, options):

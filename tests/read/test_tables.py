@@ -6,12 +6,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import demur
 from demur import UserError, read_items, read_table
-from demur.read.queries import read_queries
+from demur.extension import installed
 from demur.read.tables import FORMATS, FileTable, opened_table, table_format
+from installation import needs
 from runs import written
 
 UNITS = "cluster,item,truth,prediction\n1,q,0,1\n2,q,3,\n"
+READERS = [read_table, *([demur.read_queries] if "retrieval" in installed() else [])]
 QUERIES = "post_id,criterion_id,gold_ids,ranked_ids\n1,A,a|b,b\n2,A,,\n"
 
 
@@ -29,15 +32,16 @@ def semicolons():
     del FORMATS[".semi"]
 
 
+@needs("retrieval")
 @pytest.mark.usefixtures("semicolons")
 def test_a_new_format_serves_long_and_per_query_tables(tmp_path):
     units = written(tmp_path, UNITS.replace(",", ";"), "t.semi")
     items = read_items(units, instrument="none")
     assert (items.cluster_ids, items.truth.tolist(), items.answered.tolist()) == ((1, 2), [0, 3], [True, False])
     queries = written(tmp_path, QUERIES.replace(",", ";"), "q.semi")
-    assert read_queries(queries)["ranked"].hit_rank.tolist() == [1]
+    assert demur.read_queries(queries)["ranked"].hit_rank.tolist() == [1]
     with pytest.raises(UserError, match=r"q\.semi: line 3: post_id '', expected an integer or a text"):
-        read_queries(written(tmp_path, QUERIES.replace("\n2", "\n").replace(",", ";"), "q.semi"))
+        demur.read_queries(written(tmp_path, QUERIES.replace("\n2", "\n").replace(",", ";"), "q.semi"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -47,7 +51,13 @@ def test_any_line_end_and_a_byte_order_mark_before_a_quoted_header(tmp_path, end
         return written(tmp_path, (mark + text.replace("cluster", '"cluster"').replace("\n", end)).encode(), "t.csv")
 
     assert read_table(path(UNITS), instrument=None).cluster_ids == (1, 2)
-    assert read_queries(path(QUERIES.replace("post_id", '"post_id"')))["ranked"].post_ids == (1, 2)
+
+
+@needs("retrieval")
+def test_any_line_end_of_a_per_query_table(tmp_path):
+    for end in ("\r\n", "\r"):
+        text = "\ufeff" + QUERIES.replace("post_id", '"post_id"').replace("\n", end)
+        assert demur.read_queries(written(tmp_path, text.encode(), "q.csv"))["ranked"].post_ids == (1, 2)
 
 
 def test_long_cells_and_many_columns_are_no_mistake(tmp_path):
@@ -61,7 +71,7 @@ def test_long_cells_and_many_columns_are_no_mistake(tmp_path):
 
 def test_a_line_of_very_many_members_is_refused(tmp_path):
     path = written(tmp_path, json.dumps({f"m{number}": 0 for number in range(1001)}) + "\n{}\n", "t.jsonl")
-    for read in (read_table, read_queries):
+    for read in READERS:
         with pytest.raises(UserError, match="line 1: 1001 members, expected at most 1000"):
             read(path)
 
@@ -69,7 +79,7 @@ def test_a_line_of_very_many_members_is_refused(tmp_path):
 def test_a_column_twice_is_refused_in_every_format(tmp_path):
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["post_id", "post_id"])
     pq.write_table(twice, tmp_path / "t.parquet")
-    for read in (read_table, read_queries):
+    for read in READERS:
         with pytest.raises(UserError, match="the column post_id appears twice in the header"):
             read(tmp_path / "t.parquet")
 

@@ -1,14 +1,18 @@
 """Rows: the plain tuples that loops read, from facts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, unknown
 from demur.facts.ids import ClusterId, sorted_ids
 from demur.facts.items import Items
-from demur.facts.rankings import Query
 from reference.selective import Unit
+
+if TYPE_CHECKING:
+    from demur.extensions.retrieval.rankings import Query
 
 LOSSES = ("abs_norm", "abs", "zero_one")
 GIVEN = "given"

@@ -5,7 +5,6 @@ import math
 import random
 import re
 import sys
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,23 +15,13 @@ import reference
 from cases import TARGETS, curve_of, random_units
 from demur import QUANTITIES, VARIANTS, Curve, Graded, Measure, UserError, calibrate, read_run
 from demur import confidence as core_confidence
-from demur.extensions.audit.retrieval_figures.detection import detection, threshold_at_fpr
-from demur.extensions.audit.retrieval_figures.rows import ranking_row
 from demur.extensions.lab.runs import simulated_run
-from demur.facts.ranking_columns import rankings_from
-from demur.facts.rankings import Query
-from demur.quantities.detection import by_convention, checked_rate
-from demur.quantities.detection import threshold_at_fpr as core_threshold
-from demur.quantities.evidence import Selection
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.ranking import per_query
 from demur.quantities.registry import quantities
-from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.sampling.draws import drawn_clusters
-from reference import LOOPS, number, parsed
+from reference import LOOPS, number
 from reference.confidence import confidence as plain_confidence
 from reference.draws import drawn
-from reference.policies import PlainBounds, shown_by
 from reference.selective import FORMULAS, PlainCurve
 from runs import written
 
@@ -159,78 +148,6 @@ def test_calibration_agrees(bins, cases):
             assert_close(Measure.of(name)(forecasts)[0], number(name, rows, **binned), name)
 
 
-@some_cases
-def test_detection_agrees_and_so_do_its_conventions(cases):
-    rng = random.Random(3)
-    for _ in range(cases):
-        rows = [(p, round(outcome)) for p, outcome in random_forecasts(rng)]
-        forecasts = Forecasts.of(*zip(*rows))
-        for name in ("auroc", "auprc", "tpr@fpr=0.05", "tpr@fpr=0.5"):
-            registered, at = parsed(name)
-            assert_close(by_convention(Measure.of(name), forecasts)[0], detection(registered, rows, *at), name)
-        threshold, tpr, fpr = threshold_at_fpr(rows, Fraction("0.3"))
-        assert (threshold, float(tpr), float(fpr)) == core_threshold(forecasts, checked_rate("0.3"))
-
-
-def random_queries(rng):
-    queries = []
-    for post in range(rng.randint(1, 12)):
-        ids = [f"s{number}" for number in range(rng.randint(0, 12))]
-        gold = rng.sample([*ids, "elsewhere"], rng.randint(0, min(5, len(ids))))
-        scores = sorted((round(rng.random(), 1) for _ in ids), reverse=True)
-        queries.append(Query(post, "c", tuple(gold), tuple(rng.sample(ids, len(ids))), tuple(scores)))
-    return queries
-
-
-@some_cases
-def test_rankings_agree_at_every_depth_and_so_do_effective_depths(cases):
-    rng = random.Random(4)
-    for _ in range(cases):
-        queries = random_queries(rng)
-        rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
-        measures = [Measure.of(entry.name.replace("K", k)) for entry in quantities("ranking") for k in ("1", "3", "10")]
-        for effective in (False, True):
-            for measure, values in per_query(facts, measures, effective=effective).items():
-                assert_close(values.mean(), number(str(measure), rows, effective=effective), str(measure))
-
-
-@some_cases
-def test_graded_rankings_agree_at_every_level(cases):
-    rng = random.Random(6)
-    for _ in range(cases):
-        plain, level = random_queries(rng), rng.choice((1, 2, 3))
-        queries = [replace(each, grades=[rng.randint(-1, 3) for _ in each.gold]) for each in plain]
-        queries.append(Query("last", "c", ("a",), ("b", "a"), (1, 0), grades=(3,)))
-        rows, facts = [ranking_row(query, level) for query in queries], rankings_from(queries).at_level(level)
-        measures = [Measure.of(name) for name in ("ndcg", "ndcg@1", "ndcg@3", "recall@3", "map_trec", "map@3", "mrr")]
-        for effective in (False, True):
-            for measure, values in per_query(facts, measures, effective=effective).items():
-                assert_close(values.mean(), number(str(measure), rows, effective=effective), str(measure))
-
-
-@some_cases
-def test_policies_and_what_they_show_agree(cases):
-    rng = random.Random(5)
-    for _ in range(cases):
-        queries, ratio = random_queries(rng), rng.choice([0.29, 0.5, 1.0])
-        rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
-        for name in ("fixed:3", "threshold:0.5", "gap", "elbow", "mass:0.5", "mass:0.8", "mass:1"):
-            chosen = Policy.of(name).chosen(facts, Bounds(2, 6, ratio))
-            shown = [shown_by(name, query.scores, PlainBounds(2, 6, ratio)) for query in queries]
-            assert shown == chosen.tolist(), name
-            selections = [(row.gold, k, row.hits_within(k)) for row, k in zip(rows, shown)]
-            selection = Selection(facts.gold_count, chosen, shown_hits(facts, chosen))
-            for entry in quantities("selection"):
-                assert_close(entry.function(selection).mean(), number(entry.stem, selections), entry.stem)
-
-
-def test_the_decision_that_there_is_nothing_is_counted_by_hand():
-    rows = [(0, 0, 0), (0, 0, 0), (0, 3, 0), (2, 0, 0), (2, 2, 1)]
-    names = "empty_precision", "empty_recall", "empty_f1", "false_evidence_rate"
-    assert [number(name, rows) for name in names] == [Fraction(2, 3)] * 3 + [Fraction(1, 3)]
-    assert [number(name, [(1, 1, 1)]) for name in names] == [None] * 4
-
-
 FITTED = [
     {"method": "temperature_scaling", "features": ["verbalized_confidence"]},
     {"method": "temperature_scaling", "variant": "verbalized"},
@@ -266,7 +183,13 @@ def test_the_clusters_drawn_are_those_of_the_evaluator():
 
 def test_the_loops_import_facts_and_the_loops_of_audits_alone():
     """What computes for them could be wrong in the same way as what they check."""
-    allowed = ("demur.errors", "demur.facts.", "demur.extensions.audit.retrieval_figures", "reference")
+    allowed = (
+        "demur.errors",
+        "demur.facts.",
+        "demur.extensions.audit.retrieval_figures",
+        "demur.extensions.retrieval.rankings",
+        "reference",
+    )
     for path in Path(reference.__file__).parent.glob("[!t]*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]

@@ -106,7 +106,7 @@ def used(results):
         (("curves", 0, "system"), "z", "no system of this file is called z"),
         (("warnings", 0, "about"), {"sytem": "a"}, "warnings: no column of a key is called sytem"),
         (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}, "warnings: minus .*, expected an object of one"),
-        (("schema_version",), "3", "not a result file: expected what demur evaluate or demur retrieval writes"),
+        (("schema_version",), "3", "not a result file: expected what demur evaluate"),
         (("task",), "cooking", "cooking"),
     ],
 )

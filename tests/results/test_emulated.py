@@ -151,13 +151,3 @@ def test_a_normalised_loss_is_with_its_range():
         plan=demur.Plan(0, None),
     )
     assert made.study.signature().loss == "abs_norm.3"
-
-
-def test_retrieval_has_a_signature_too():
-    golden = json.loads((ROOT / "tests" / "golden" / "retrieval.json").read_text())
-    line = golden["convention"]["signature"]
-    assert str(Signature.parse(line)) == line == str(results_of(golden).study.signature())
-    assert line == (
-        "loss:given.1-score|unit:query|cluster:post|abst:in|ties:plateau|start:first|rule:trapezoid|dom:cmax|x:1|"
-        "opt:none|hull:none|conf:many|boot:cluster.50.s7|v:0.2.0"
-    )

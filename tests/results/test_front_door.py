@@ -20,6 +20,7 @@ from demur import (
     read_run,
     read_table,
 )
+from installation import needs
 
 RUN = GOLDEN / "run.json"
 TABLE = {
@@ -151,6 +152,7 @@ class TestSettingsOfResults:
         assert (settings.baseline, settings.lower_is_surer, settings.exclude) == ("B", ("sure",), ("C",))
         assert (settings.groups.labels, settings.costs.cross_fit) == ({"site": "site"}, 3)
 
+    @needs("retrieval")
     def test_are_those_of_answers(self):
         results = demur.load(GOLDEN / "retrieval.json")
         with pytest.raises(UserError, match="^these are results of retrieval"):
@@ -201,6 +203,12 @@ class TestData:
         assert same_numbers(results, evaluate(RUN, calibration=calibration, **how))
 
 
+class Rankings:
+    """Data of an extension, which says who evaluates them."""
+
+    evaluated_by = "evaluate_rankings"
+
+
 @pytest.mark.parametrize(
     ("data", "how", "message"),
     [
@@ -217,7 +225,7 @@ class TestData:
         (TABLE, {"mode": "few_shot"}, "a table holds one experiment and no modes: leave out mode and experiment"),
         (read_own(TABLE), {}, "facts that are read already have no use for columns, noun"),
         (demur.grade_units([1], loss=[1]), {}, "graded units are for estimate, and several of them for compare"),
-        ({"A": demur.rankings_of(gold=[["x"]], ranked=[["x"]])}, {}, "A: rankings are for evaluate_retrieval"),
+        ({"A": Rankings()}, {}, "A: rankings are for evaluate_rankings"),
     ],
 )
 def test_what_cannot_be_evaluated_is_told_in_one_line(data, how, message):
@@ -234,14 +242,6 @@ def test_what_cannot_be_evaluated_is_told_in_one_line(data, how, message):
         (lambda: demur.compare("a.csv", plan=Plan(9, seed=1)), "compare was given a str, expected Mapping: compare({"),
         (lambda: demur.calibrate("a.csv", method="platt"), "calibrate was given a str, expected Items: read_items"),
         (lambda: demur.grade("a.csv", loss=None, confidence=""), "grade was given a str, expected Items: read_items"),
-        (
-            lambda: demur.evaluate_retrieval("queries.csv", plan=Plan(9, seed=1)),
-            "evaluate_retrieval was given a str, expected Mapping: read_queries(path)",
-        ),
-        (
-            lambda: demur.evaluate_retrieval({"A": "queries.csv"}, plan=Plan(9, seed=1)),
-            "evaluate_retrieval was given a str, expected Rankings: read_queries(path)",
-        ),
     ],
 )
 def test_calls_that_take_something_else_say_what_makes_it(call, message):

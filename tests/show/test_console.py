@@ -12,17 +12,14 @@ from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 from demur.show.console import calibration_text, evaluation_text
-from demur.show.retrieval.console import retrieval_text
 from demur.show.text import interval_text
-from kinds import calibration, renamed_kind, retrieval
+from kinds import calibration, renamed_kind
 from runs import experiment, participant, run, written
 
 OBEYED = "\x1b[31m\x9b2J\u202e\u2028\nFORGED"
 TEXTS = {
     "one": lambda spell: evaluation_text(renamed(golden("one"), spell)),
     "paired": lambda spell: evaluation_text(renamed(golden("paired"), spell)),
-    "retrieval": lambda spell: retrieval_text(renamed_kind(retrieval().to_json(), spell)),
-    "retrieval in full": lambda spell: retrieval_text(renamed_kind(retrieval().to_json(), spell), verbose=True),
     "calibration": lambda spell: calibration_text(renamed_kind(calibration().to_json(), spell)),
 }
 

@@ -11,6 +11,7 @@ from artifacts import golden, golden_results, large, renamed, silent, two_varian
 from clicks import choose, first_reaching, records, row
 from demur.results.load import results_of
 from demur.show.html import report_html
+from installation import needs
 from kinds import calibration, renamed_kind, retrieval
 from pages import spellings
 
@@ -19,6 +20,10 @@ pytestmark = pytest.mark.browser
 SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 
 SERIOUS = ("serious", "critical")
+ARTIFACTS = [
+    pytest.param(retrieval, marks=needs("retrieval"), id="retrieval"),
+    pytest.param(calibration, id="calibration"),
+]
 
 
 TOO_WIDE = """(width) => [...document.querySelectorAll("body *:not(svg *)")]
@@ -118,7 +123,7 @@ class TestForEveryone:
         assert "of the 10000 operating points" in shown.page.inner_text("#carried")
 
 
-@pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+@pytest.mark.parametrize("artifact", ARTIFACTS)
 class TestOtherKinds:
     @pytest.mark.parametrize("colours", ["light", "dark"])
     @pytest.mark.parametrize("width", [1200, 360])

@@ -14,6 +14,7 @@ from demur.confidences.calibration import load_calibration
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.show.html import report_html
+from installation import needs
 from kinds import calibration, renamed_kind, retrieval
 from pages import Page, spellings
 from runs import written
@@ -23,6 +24,11 @@ OPTIONS = {
     "calibrate": ("calibrate", "--input", "t.json", "--method", "platt", "--variant", "token_msp"),
 }
 QUICK = {"retrieval": (*OPTIONS["retrieval"][:-2], "--metrics", "RR"), "calibrate": OPTIONS["calibrate"]}
+COMMANDS = [pytest.param("retrieval", marks=needs("retrieval")), "calibrate"]
+ARTIFACTS = [
+    pytest.param(retrieval, marks=needs("retrieval"), id="retrieval"),
+    pytest.param(calibration, id="calibration"),
+]
 LOADED = {"retrieval": load, "calibrate": load_calibration}
 
 
@@ -35,7 +41,7 @@ def folder(tmp_path_factory):
 
 
 class TestSafety:
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @pytest.mark.parametrize("artifact", ARTIFACTS)
     @pytest.mark.parametrize("turns", [(0, 25), pytest.param(range(0, 50, 7), marks=pytest.mark.slow)], ids=len)
     def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact, turns):
         """Two turns of the texts by default, eight in the slow tests."""
@@ -50,7 +56,7 @@ class TestSafety:
             for tag, attributes in page.elements
         ]
 
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @pytest.mark.parametrize("artifact", ARTIFACTS)
     def test_nothing_is_fetched_and_every_text_that_is_shown_is_spelled_out(self, artifact):
         text = report_html(renamed_kind(artifact().to_json(), lambda text: f"{text}\u202e\u2028\x07"))
         assert not re.search("[\u202e\u2028\x07]", text)
@@ -60,7 +66,7 @@ class TestSafety:
         assert not page.values("src")
         assert all(link.startswith(("#", "data:application/gzip;base64,")) for link in page.values("href"))
 
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @pytest.mark.parametrize("artifact", ARTIFACTS)
     def test_the_page_carries_the_artifact(self, artifact):
         link = next(link for link in Page(report_html(artifact())).values("href") if link.startswith("data:"))
         packed = base64.b64decode(link.partition(",")[2])
@@ -68,7 +74,7 @@ class TestSafety:
 
 
 class TestCommands:
-    @pytest.mark.parametrize("command", [*OPTIONS])
+    @pytest.mark.parametrize("command", COMMANDS)
     def test_the_page_is_written_with_the_file_and_is_that_of_demur_report(self, folder, command):
         found = demur(folder, *OPTIONS[command], "--output", f"{command}.json", "--report", f"{command}-1.html")
         assert found.stdout.endswith(f"wrote {command}.json\nwrote {command}-1.html\n")
@@ -78,7 +84,7 @@ class TestCommands:
         assert (folder / f"{command}.html").read_text("utf-8") == expected
         assert (folder / f"{command}-1.html").read_text("utf-8") == expected
 
-    @pytest.mark.parametrize("command", [*OPTIONS])
+    @pytest.mark.parametrize("command", COMMANDS)
     def test_a_bad_place_for_the_page_leaves_nothing_written(self, folder, command):
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (

@@ -21,6 +21,7 @@ from demur.results.parts import CurveRecord
 from demur.show.selective.decision import five_answers
 from demur.show.selective.operating import kept_points, marked, packed_points, points_at, start_of
 from demur.show.text import threshold_at
+from installation import needs
 from made_up import continuous
 from pages import Page
 
@@ -209,6 +210,7 @@ class TestRules:
         with pytest.raises(UserError, match="made from none of the files"):
             report_html(two, rule=rule)
 
+    @needs("retrieval")
     def test_a_page_without_answers_has_no_place_for_it(self, study):
         items, _ = study
         rule = choose(grade(items, loss="zero_one", confidence="sure"), risk="0.1", seed=7)

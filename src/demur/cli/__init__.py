@@ -11,7 +11,6 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
 MODULES = {  # of the core, in the order the help lists them
     "evaluate": ("evaluate",),
-    "retrieval": ("retrieval",),
     "calibrate": ("calibrate",),
     "fields": ("fields",),
     "show": ("report", "table", "figure"),

@@ -8,7 +8,6 @@ from demur.cli.app import MORE, app
 from demur.errors import unknown
 
 SCHEMAS = ("metrics", "results", "run", "calibrator", "rule")
-_EARLIER = {"retrieval": "results"}
 
 
 @app.command(rich_help_panel=MORE)
@@ -19,7 +18,9 @@ def schema(name: Annotated[str, typer.Argument(help="metrics, results, run, cali
     """
     from importlib.resources import files
 
-    name = _EARLIER.get(name, name)
+    from demur.extension import tasks
+
+    name = "results" if name in tasks() else name
     if name not in SCHEMAS:
         raise unknown("schema", name, SCHEMAS)
     typer.echo(files("demur").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8"), nl=False)

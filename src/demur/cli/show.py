@@ -22,7 +22,7 @@ Confidences = Annotated[
 
 @app.command(rich_help_panel=SHOW)
 def report(
-    artifact: Annotated[Path, typer.Argument(help="A file written by demur evaluate, retrieval or calibrate.")],
+    artifact: Annotated[Path, typer.Argument(help="A file of results, or of a calibration.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The page to write; if not given, beside the file, under its name."),
@@ -129,7 +129,7 @@ def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, *fil
 
 
 def _of_answers(path: Path) -> Results:
-    """Load results of selective prediction; those of retrieval are refused, as they have no curves."""
+    """Load results of selective prediction; those of another task are refused."""
     from demur.results.load import load
 
     results = load(path)

@@ -36,13 +36,12 @@ def several(given: Any) -> tuple[Any, ...]:
 
 def is_data(value: object) -> bool:
     """Whether a member of a mapping is a system's data, not a column."""
-    return isinstance(value, (str, Path, Mapping, Items, Graded)) or is_frame(value) or _is_rankings(value)
+    return isinstance(value, (str, Path, Mapping, Items, Graded)) or is_frame(value) or bool(_evaluated_by(value))
 
 
-def _is_rankings(value: object) -> bool:
-    from demur.facts.rankings import Rankings  # noqa: PLC0415  (most data are files)
-
-    return isinstance(value, Rankings)
+def _evaluated_by(value: object) -> str:
+    """Who evaluates the data of an extension, as their class says; empty for other values."""
+    return getattr(type(value), "evaluated_by", "")
 
 
 def _check_kind(name: str | None, data: object) -> None:
@@ -51,8 +50,8 @@ def _check_kind(name: str | None, data: object) -> None:
     if isinstance(data, Graded):
         expected = "graded units are for estimate, and several of them for compare; evaluate takes data to grade"
         raise UserError(f"{where}{expected}")
-    if _is_rankings(data):
-        raise UserError(f"{where}rankings are for evaluate_retrieval, by the names of the systems")
+    if function := _evaluated_by(data):
+        raise UserError(f"{where}{type(data).__name__.lower()} are for {function}")
     if isinstance(data, (list, tuple)):
         kind, calls = type(data).__name__, 'in a list, evaluate([a, b]), or by name, evaluate({"a": a, "b": b})'
         raise UserError(f"{where}a {kind} is not a table: give systems {calls}")

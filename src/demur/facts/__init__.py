@@ -1,1 +1,1 @@
-"""Facts: what is known, before anything is computed: units, rankings, clusters, instruments, signals."""
+"""Facts: what is known, before anything is computed: units, clusters, instruments, signals."""

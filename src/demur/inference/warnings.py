@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 FEW_CLUSTERS = 40
 FEW_FAILED = 0.01
 FEW_DISCORDANT = 20
-FEW_WITH_GOLD = 20
 FEW_RESAMPLES = 1000
 HEAVY_TAIL = 5
 LARGE_CLUSTER = 0.2
@@ -86,9 +85,6 @@ KINDS = {
         _PEOPLE,
         "the largest loss is {ratio:.3g} times the mean of the losses: above {limit} intervals are too short",
     ),
-    "few_clusters_with_gold": Kind(
-        "with gold", "{with_gold} posts hold a query with gold: below {limit} intervals are rough"
-    ),
     "constant_confidence": Kind(_ORDER, "all answers are equally confident: nothing is ranked"),
     "tied_confidence": Kind(_ORDER, "one confidence value holds {share:.0%} of the answers: the ranking is coarse"),
     "worse_than_random": Kind(
@@ -122,29 +118,6 @@ KINDS = {
         "{groups} groups and {comparisons} differences are looked at, and one in twenty stands out by luck alone: "
         "judge by the intervals that hold for all groups at once",
         sample=True,
-    ),
-    "criterion_without_gold": Kind(
-        "with gold", "no query with gold in {criteria}: the mean over criteria of the queries with gold is without them"
-    ),
-    "post_in_several_folds": Kind("folds", "{posts} posts are in more than one fold: the folds are not independent"),
-    "unjudged_topics": Kind("", "{topics} topics of the run are not judged, and not counted"),
-    "abstained": Kind("", "{queries} queries have an empty list: they count, as 0"),
-    "no_hits": Kind(
-        "", "no id that is ranked is ever a gold id: are they the same ids, joined by | and by nothing else?"
-    ),
-    "selected_not_ranked": Kind(
-        "", "{queries} queries have selected ids that their lists do not hold: they count as shown"
-    ),
-    "selection_bounds": Kind("", "{selections} selections break the bounds on how many ids may be shown"),
-    "no_scores": Kind("", "{policies} selection policies need scores, and it has none: they are left out"),
-    "single_class": Kind(
-        "detection",
-        "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention",
-        given={
-            "criteria": "one class only in {criteria}: their values are conventions, and are in the mean over criteria",
-            "folds": "{alone} of {folds} folds hold one class only: their values are conventions, and are in the mean "
-            "over folds",
-        },
     ),
 }
 

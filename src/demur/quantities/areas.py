@@ -7,7 +7,7 @@ from demur.quantities.registry import quantity
 from demur.sampling.numbers import Number
 from demur.sampling.sample import Sample
 
-_headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate", "within"))
+_headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "within"))
 _area = partial(_headline, intervals=("area", "difference"), comparable="cmax")
 
 

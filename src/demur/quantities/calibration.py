@@ -127,7 +127,7 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
     of="forecasts",
     intervals=("biased", "biased"),
     title="ECE",
-    shown=("calibration", "validation", "detection"),
+    shown=("calibration", "validation"),
 )
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
@@ -214,7 +214,7 @@ def _auroc_influence(step: Indices, cluster: Indices, positive: Floats, negative
     limits=lambda _, __: (0.0, 1.0),
     undefined="the outcomes are not all 0 or 1, or all the same",
     convention=lambda _: 0.5,
-    shown=("calibration", "validation", "detection"),
+    shown=("calibration", "validation"),
 )
 def auroc(forecasts: Forecasts) -> Floats:
     """Probability that a positive outcome was given a higher probability than a negative one.

@@ -60,7 +60,7 @@ def augrc_optimal(s: Sample) -> Number:
     enough=20,
     comparable="cmax",
     limits=lambda worst, _: (-worst / 2, worst),
-    shown=("csv", "definitions", "gate", "within"),
+    shown=("csv", "definitions", "within"),
 )
 def eaurc(s: Sample) -> Number:
     """Excess AURC.
@@ -88,7 +88,7 @@ def eaurc(s: Sample) -> Number:
     enough=20,
     comparable="cmax",
     limits=lambda worst, _: (0.0, worst / 4),
-    shown=("table", "csv", "definitions", "gate"),
+    shown=("table", "csv", "definitions"),
 )
 def eaugrc(s: Sample) -> Number:
     """Excess AUGRC.

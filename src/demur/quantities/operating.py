@@ -37,7 +37,7 @@ _count = partial(quantity, of="units", better="neither", point_only=True)
     intervals=("ratio", "difference"),
     sums=lambda table, _: (table.cluster_loss, table.cluster_answers, table.divisor),
     limits=lambda worst, _: (0.0, worst),
-    shown=("console", "table", "csv", "definitions", "gate"),
+    shown=("console", "table", "csv", "definitions"),
 )
 def risk(s: Sample) -> Number:
     """Risk of everything answered.

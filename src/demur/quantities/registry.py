@@ -1,6 +1,7 @@
-"""The registry of quantities. Names print as they parse: `aurc`, `aurc@0.5`, `tpr@fpr=0.05`, `evidence_f1@gap`.
+"""The registry of quantities. Names print as they parse: `aurc`, `aurc@0.5`, `risk@threshold=0.3`.
 
-Everything about a quantity is declared with its function; there is no other list of names.
+Everything about a quantity is declared with its function; there is no other list of names. The quantities of an
+extension are registered when one that the core does not have is asked for.
 """
 
 from __future__ import annotations
@@ -8,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 from demur.errors import UserError, literal, shown, unknown
+from demur.extension import installed
 from demur.quantities.curve import Curve
 from demur.sampling.coverage import Coverage
 
-Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 Value_co = TypeVar("Value_co", covariant=True)
 COMMON = "C_common"
 POINT = "C_point"  # the coverage of a rater or a published point
@@ -47,6 +48,48 @@ CUT = Parameter("C", _cut, "0.5")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Quantities of one kind of argument: who computes them, and what their docstrings usually say."""
+
+    computed_by: str
+    usual: Mapping[str, str]
+
+
+FAMILIES: dict[str, Family] = {}
+
+
+def family(name: str, computed_by: str, usual: Mapping[str, str]) -> None:
+    """Register a family of quantities, before its first quantity."""
+    FAMILIES[name] = Family(computed_by, usual)
+
+
+_AT_PLATEAUS = {"Ties": "equal confidences are one operating point."}
+_OF_COSTS = "evaluate(…, abstention_costs=…) computes it"
+family(
+    "curve",
+    "measure and estimate compute it by name",
+    _AT_PLATEAUS | {"Undefined": "never; 0 when nothing is answered."},
+)
+family(
+    "units",
+    "evaluate counts it by item and by group",
+    {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+)
+family(
+    "groups",
+    "evaluate(…, group=…) computes it",
+    {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
+)
+family("costs", _OF_COSTS, _AT_PLATEAUS)
+family("held_out", _OF_COSTS, {"Ties": "equal confidences are accepted or declined together."})
+family(
+    "forecasts",
+    "reliability computes it, of probabilities and outcomes",
+    {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """A registered function and its declarations.
 
@@ -64,7 +107,7 @@ class Quantity:
     """
 
     name: str
-    of: Family
+    of: str
     function: Callable[..., Any]
     title: str
     key: str
@@ -101,7 +144,8 @@ class Quantity:
     def computed_by(self) -> str:
         """Who computes it, as a hint for those who ask elsewhere."""
         at = {COVERAGE: "coverages", CUT: "area_coverage"}
-        return f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else _COMPUTED_BY[self.of]
+        asked = f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else ""
+        return asked or FAMILIES[self.of].computed_by
 
     @property
     def judged(self) -> bool:
@@ -111,7 +155,7 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
-_PARSED: dict[tuple[str, tuple[Family, ...]], Measure] = {}  # names are parsed once, until more are registered
+_PARSED: dict[tuple[str, tuple[str, ...]], Measure] = {}  # names are parsed once, until more are registered
 
 
 def _in_module(name: str, module: str) -> Quantity:
@@ -122,37 +166,9 @@ def _in_module(name: str, module: str) -> Quantity:
     return QUANTITIES[name]
 
 
-# Who computes the quantities of a family, for those who ask elsewhere.
-_COMPUTED_BY: dict[Family, str] = {
-    "curve": "measure and estimate compute it by name",
-    "costs": "evaluate(…, abstention_costs=…) computes it",
-    "held_out": "evaluate(…, abstention_costs=…) computes it",
-    "units": "evaluate counts it by item and by group",
-    "groups": "evaluate(…, group=…) computes it",
-    "forecasts": "reliability computes it, of probabilities and outcomes",
-    **dict.fromkeys(("ranking", "selection", "decision"), "evaluate_retrieval computes it, of rankings"),
-}
-
-_USUAL_SECTIONS: dict[Family, dict[str, str]] = {
-    "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
-    "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
-    "groups": {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
-    "costs": {"Ties": "equal confidences are one operating point."},
-    "held_out": {"Ties": "equal confidences are accepted or declined together."},
-    "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
-    "ranking": {
-        "Ties": "none: a list has an order.",
-        "Abstentions": "an empty list finds nothing: 0.",
-        "Undefined": "never; 0 where there is no gold.",
-    },
-    "selection": {"Ties": "none: what is shown is a set.", "Undefined": "never."},
-    "decision": {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."},
-}
-
-
-def _completed(definition: str, of: Family, undefined: str) -> str:
+def _completed(definition: str, of: str, undefined: str) -> str:
     """Complete a docstring with the sections of its family that it leaves out."""
-    sections = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
+    sections = {**FAMILIES[of].usual} | ({"Undefined": f"when {undefined}."} if undefined else {})
     lines = definition.split("\n")
     starts = [line.lstrip(" ") for line in lines]
     added = [name for name in sections if not any(start.startswith(f"{name}:") for start in starts)]
@@ -175,7 +191,7 @@ class Computed(Protocol[Value_co]):
 def quantity(
     name: str,
     *,
-    of: Family,
+    of: str,
     parameter: Parameter | None = None,
     key: str = "",
     aliases: tuple[str, ...] = (),
@@ -220,8 +236,22 @@ def canonical(name: str) -> str:
     return f"{_ALIASES.get(stem, stem)}{at}{text}"
 
 
-def quantities(of: Family, shown: str = "") -> list[Quantity]:
+def all_quantities() -> Mapping[str, Quantity]:
+    """Every quantity by name, those of extensions too, which are registered when they are first needed."""
+    _load_extensions()
+    return QUANTITIES
+
+
+@cache
+def _load_extensions() -> None:
+    for module in (module for extension in installed().values() for module in extension.quantities):
+        import_module(module)
+
+
+def quantities(of: str, shown: str = "") -> list[Quantity]:
     """The quantities of one family in the order of definition, optionally only those `shown` in one place."""
+    if of not in FAMILIES:
+        all_quantities()
     return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
 
 
@@ -238,7 +268,7 @@ class Measure:
     text: str = ""
 
     @classmethod
-    def of(cls, name: str | Measure, *families: Family) -> Measure:
+    def of(cls, name: str | Measure, *families: str) -> Measure:
         """Parse a name, optionally restricted to some families."""
         if isinstance(name, Measure):
             if not _among(name.quantity, families):
@@ -248,11 +278,13 @@ class Measure:
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
         parsed = _PARSED.get((name, families))
         if parsed is None or QUANTITIES.get(parsed.quantity.name) is not parsed.quantity:
+            if canonical(name).partition("@")[0] not in {entry.stem for entry in QUANTITIES.values()}:
+                all_quantities()
             parsed = _PARSED[name, families] = cls._parsed(name, families)
         return parsed
 
     @classmethod
-    def _parsed(cls, name: str, families: tuple[Family, ...]) -> Measure:
+    def _parsed(cls, name: str, families: tuple[str, ...]) -> Measure:
         stem, at, text = canonical(name).partition("@")
         alike = (entry for full, entry in QUANTITIES.items() if full.startswith(stem))
         known = [entry for entry in alike if entry.stem == stem and _among(entry, families)]
@@ -275,8 +307,8 @@ class Measure:
     def title(self) -> str:
         """The title in tables.
 
-        >>> Measure.of("ndcg@10").title, Measure.of("tpr@fpr=0.05").title
-        ('nDCG@10', 'TPR@5% FPR')
+        >>> Measure.of("augrc").title, Measure.of("cost@0.1").title
+        ('AUGRC', 'cost@0.1')
         """
         title, parameter = self.quantity.title, self.quantity.parameter
         if not self.text or parameter is None:
@@ -294,14 +326,14 @@ class Measure:
 
     def __call__(self, sample: Any) -> Any:
         """The number of a curve, or that of each replicate of a sample with its derivative; nan where undefined."""
-        if self.value is None or self.quantity.of == "selection":
+        if self.value is None:
             return self.quantity.function(sample)
         if self._shared:
             return self.quantity.function(sample.own, sample.end)
         return self.quantity.function(sample, self.value)
 
 
-def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family, ...]) -> UserError:
+def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[str, ...]) -> UserError:
     parameter = next((entry.parameter for entry in known if entry.parameter), None)
     if parameter:
         return UserError(f"the quantity {stem} takes a parameter: write {stem}@{parameter.example}, for example")
@@ -315,11 +347,11 @@ def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family
     return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if _among(entry, families)])
 
 
-def _among(entry: Quantity, families: tuple[Family, ...]) -> bool:
+def _among(entry: Quantity, families: tuple[str, ...]) -> bool:
     return not families or entry.of in families
 
 
-def default_measures(of: Family = "curve") -> Iterator[Measure]:
+def default_measures(of: str = "curve") -> Iterator[Measure]:
     """Every quantity of a family once, or once for each of its default parameters."""
     for entry in quantities(of):
         if entry.parameter is None or (entry.parameter.optional and not entry.defaults):

@@ -85,7 +85,7 @@ def _of_curve(name: str | Measure) -> Measure:
 
 
 def _in_lower_case(name: str) -> str:
-    """A name with capitals as the registered one; of rankings, MAP and map are two things, but none of a curve are."""
+    """A name with capitals as the registered one: no two quantities of a curve differ in their capitals alone."""
     stem, at, text = name.partition("@")
     stems = {entry.stem for entry in QUANTITIES.values()}
     return f"{stem.lower()}{at}{text}" if stem not in stems and stem.lower() in stems else name

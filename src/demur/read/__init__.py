@@ -1,4 +1,4 @@
-"""Readers, one module per format: they turn files into facts, `Items` for runs and `Rankings` for retrieval."""
+"""Readers, one module per format: they turn files into facts."""
 
 from demur.read.files import read_inputs, read_items
 from demur.read.groups import with_groups

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, ClassVar, Literal
 
-from demur.errors import UserError, located, unknown
+from demur.errors import UserError, literal, located, shown, unknown
+from demur.extension import named_object, tasks
 from demur.files.strict_model import SPARSE, Count, Declared, Part, Share
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.intervals import Interval
@@ -14,7 +17,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.leaderboard import leaderboard_of
 from demur.results.parts import CurveRecord, Many, Pair
-from demur.results.study import RetrievalStudy, SelectiveStudy
+from demur.results.study import SelectiveStudy, Study
 from demur.results.table import Results
 from demur.types import Json
 
@@ -116,7 +119,9 @@ class PatternedWarning(Part):
     message: str
 
 
-class _TableParts(Part):
+class TableParts(Part):
+    """What the file of every task holds besides its study."""
+
     schema_version: Literal["2"] = "2"
     estimates: EstimateColumns
     curves: Many[NamedCurve]
@@ -142,24 +147,32 @@ class LeaderboardRecord(Part):
     standings: Many[StandingRecord]
 
 
-class SelectiveFile(_TableParts, SelectiveStudy):
+class SelectiveFile(TableParts, SelectiveStudy):
     """The results of any number of systems that may abstain."""
 
     leaderboard: Annotated[LeaderboardRecord | None, SPARSE] = None
 
 
-class RetrievalFile(_TableParts, RetrievalStudy):
-    """The results of any number of retrieval systems."""
+_SELECTIVE = "selective"
 
 
-_File = Annotated[SelectiveFile | RetrievalFile, Declared(discriminator="task")]
+def _task(name: str) -> tuple[type[Study], Any]:
+    """The models of the study and of the file of a task, the core's or an extension's."""
+    if name == _SELECTIVE:
+        return SelectiveStudy, SelectiveFile
+    task = tasks().get(name)
+    if task is None:
+        raise UserError(f"results of {shown(name)} need the extension {shown(name)}, which is not installed")
+    return named_object(task.study), named_object(task.file)
 
 
 def schema() -> Json:
-    """The JSON Schema of the file."""
+    """The JSON Schema of the file, of any task."""
     from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
 
-    return schema_of(_File)
+    files = [_task(name)[1] for name in (_SELECTIVE, *tasks())]
+    union: Any = reduce(or_, files)
+    return schema_of(Annotated[union, Declared(discriminator="task")] if len(files) > 1 else union)
 
 
 def encoded(results: Results) -> Json:
@@ -183,7 +196,7 @@ def encoded(results: Results) -> Json:
             for warning in results.warnings
         ],
     }
-    file: Any = SelectiveFile if isinstance(study, SelectiveStudy) else RetrievalFile
+    _, file = _task(study.task)
     dumped: Json = file.made(content).model_dump()
     dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
     first = ("schema_version", "task", "created_at", "tool")
@@ -205,8 +218,11 @@ def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
-    file = reader(_File).validate_python(content, extra="ignore")
-    base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
+    task = content.get("task")
+    if not isinstance(task, str):
+        raise UserError(f"task {literal(task)}, expected the name of one, such as {_SELECTIVE}")
+    base, model = _task(task)
+    file = reader(model).validate_python(content, extra="ignore")
     study = base(**{name: getattr(file, name) for name in base.model_fields})
     curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}
     with located("warnings"):

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from demur.confidences.calibration import Calibration, calibration_of
 from demur.errors import IncompleteError, UserError
+from demur.extension import tasks
 from demur.files import strict_json
 from demur.files.strict_reading import one_line
 from demur.results import json_table, json_v1_read
@@ -39,7 +40,7 @@ def coherent(where: object = "") -> Iterator[None]:
 
 
 def load(path: str | Path) -> Results:
-    """Read a result file of `demur evaluate` or `demur retrieval`."""
+    """Read a result file of `demur evaluate`, or of the task of an extension."""
     return strict_json.read_as(path, results_of)
 
 
@@ -58,7 +59,8 @@ def _decoded(members: Json) -> Results:
             return json_v1_read.decoded(members)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
-    raise UserError("not a result file: expected what demur evaluate or demur retrieval writes")
+    commands = " or ".join(f"demur {name}" for name in ("evaluate", *tasks()))
+    raise UserError(f"not a result file: expected what {commands} writes")
 
 
 def load_any(path: str | Path) -> tuple[Results | Calibration, str]:

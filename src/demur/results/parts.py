@@ -264,16 +264,6 @@ class Declined(Part):
     first: CaseList
 
 
-class Breach(Part):
-    """A query for which more or fewer ids are selected than the bounds allow."""
-
-    post: Name
-    criterion: str
-    selected: Count
-    candidates: Count
-    allowed: Annotated[tuple[int, int], Declared(strict=False)]
-
-
 class PointEnds(Part):
     """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
 

@@ -17,11 +17,11 @@ from demur.facts.raw_units import FailedUnits
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
-from demur.quantities import QUANTITIES, quantities
+from demur.quantities import quantities
 from demur.quantities.losses import are_amounts, loss_of
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.operating import UnitSums
-from demur.quantities.registry import COMMON
+from demur.quantities.registry import COMMON, QUANTITIES
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs

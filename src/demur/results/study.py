@@ -1,30 +1,39 @@
 """Studies: what was evaluated and how, besides the numbers, as models of the file."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from demur.facts.losses import COLUMN, GIVEN
-from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, Time, Tool
+from demur.files.strict_model import SPARSE, Count, Declared, Part, Time, Tool
 from demur.inference.key import Key
-from demur.quantities import Measure, Quantity, quantities
+from demur.inference.warnings import ResultWarning
+from demur.quantities import Quantity, quantities
 from demur.quantities.conventions.signature import MANY, NONE, OF_SCORES, Signature
 from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.groups import GroupsRecord
 from demur.results.parts import Many, Name
-from demur.results.reference import KnownRanges
 
 PARTICIPANT = "participant"
 AREA = "augrc"
 SIGNATURE = "signature"
-_USUAL_DEPTH = 10
 _IN_WORDS = ("ties", "denominator", "anchor_at_zero", "integration")
 
 
+class EvaluatedSystem(Part):
+    """A system that was evaluated, by its name."""
+
+    name: str
+
+
 class Study(Part):
-    """The record that both tasks share."""
+    """What every task records of its evaluation."""
+
+    if TYPE_CHECKING:  # each task declares them, where its file has them
+        task: str
+        noun: str
+        systems: tuple[EvaluatedSystem, ...]
 
     created_at: Time
     tool: Tool
@@ -35,6 +44,19 @@ class Study(Part):
     bootstrap: parts.Bootstrap | None
     requested: parts.RequestedInterval | None = None
     convention: Mapping[str, str]
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters the numbers are of."""
+        raise NotImplementedError
+
+    def signature(self) -> Signature:
+        """Which definition the numbers follow."""
+        raise NotImplementedError
+
+    def warning_subject(self, warning: ResultWarning) -> str | None:  # noqa: ARG002
+        """What a warning is about, if the task has its own words for it."""
+        return None
 
     def _with(self, line: Signature) -> Self:
         """The same with its signature recorded."""
@@ -55,17 +77,6 @@ def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str
             yield from ((entry, f"{entry.stem}@{text}", text) for text in coverages)
 
 
-def metric_of_verdict(names: Sequence[str]) -> str:
-    """The metric of a verdict on rankings: the nDCG at 10, or at the largest depth; the first if there is none.
-
-    >>> metric_of_verdict(["ndcg@3", "ndcg@5", "mrr"]), metric_of_verdict(["map_trec", "mrr"])
-    ('ndcg@5', 'map_trec')
-    """
-    measures = [measure for measure in map(Measure.of, names) if measure.quantity.stem == "ndcg"]
-    by_depth = {math.inf if measure.value is None else measure.value: str(measure) for measure in measures}
-    return (by_depth.get(_USUAL_DEPTH) or by_depth[max(by_depth)]) if by_depth else names[0]
-
-
 def signed_loss(loss: parts.Loss) -> str:
     """The name of a loss in a signature."""
     if loss.name == GIVEN:
@@ -74,13 +85,12 @@ def signed_loss(loss: parts.Loss) -> str:
     return f"{loss.name}.{loss.raw_multiplier}" if normalised else loss.name
 
 
-class SelectiveSystem(Part):
+class SelectiveSystem(EvaluatedSystem):
     """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds.
 
     Where repeats of a question were put together, `rows` counts all of them, and `rows_failed` those that failed.
     """
 
-    name: str
     answered: Count
     failed: Count
     not_in_all: Count = 0
@@ -137,6 +147,11 @@ class SelectiveStudy(Study):
         )
 
     @property
+    def clusters(self) -> int:
+        """How many clusters failed in no system."""
+        return self.clusters_included
+
+    @property
     def clusters_failed(self) -> int:
         """How many clusters failed in at least one system."""
         return self.clusters_total - self.clusters_included
@@ -171,127 +186,3 @@ class SelectiveStudy(Study):
             yield f"{len(self.inputs)} inputs for {len(self.systems)} systems"
         if any(system.answered > self.units for system in self.systems):
             yield "more items are predicted than there are"
-
-
-class CandidateCounts(Part):
-    """How many ids the lists hold."""
-
-    minimum: Count
-    p5: float
-    p25: float
-    p50: float
-    p75: float
-    p95: float
-    maximum: Count
-    mean: float
-
-
-class EmptyDecision(Part):
-    """How often "no evidence here" is right (true positives), wrong, and missing where it would be right."""
-
-    true_positives: Count
-    false_positives: Count
-    false_negatives: Count
-
-
-class RetrievalSystem(Part):
-    """One system: what it returned, what decides that there is no evidence, and which selections break the bounds."""
-
-    name: str
-    abstained: Count
-    candidates: CandidateCounts
-    empty_decision_by: Literal["threshold", "selected_ids", "ranked_ids"]
-    empty_decision: EmptyDecision | None = None
-    empty_selections: Count | None
-    breaches: Many[parts.Breach]
-
-
-class SettingsUsed(Part):
-    """The settings of a retrieval evaluation."""
-
-    k: Annotated[tuple[Annotated[int, Declared(ge=1, le=10**8)], ...], Declared(strict=False)]
-    metrics: Annotated[Many[str] | None, SPARSE] = None
-    effective_k: bool
-    relevance_level: Annotated[int, Declared(ge=1)] = 1
-    k_min: int
-    hard_cap: int
-    k_max_ratio: float
-    gate_threshold: float | None
-    policies: Many[str]
-
-    @property
-    def verdict_metric(self) -> str:
-        """The metric of the verdict."""
-        return metric_of_verdict(self.metrics or [f"ndcg@{k}" for k in self.k])
-
-    def _mistakes(self) -> Iterator[str]:
-        if not (self.k or self.metrics):
-            yield "neither a depth nor a metric was requested"
-        for name in self.metrics or ():
-            Measure.of(name, "ranking")
-
-
-class CriterionCounts(Part):
-    """One criterion: how many queries, and how many of them have gold."""
-
-    name: str
-    queries: Count
-    with_gold: Count
-
-
-class GradeCount(Part):
-    """The number of judgments with one grade above 0."""
-
-    grade: Annotated[int, Declared(ge=1)]
-    ids: Annotated[int, Declared(ge=1)]
-
-
-class PlacedFigure(Part):
-    """A result beside the reference ranges."""
-
-    system: str
-    metric: str
-    value: float
-    baseline: parts.Pair
-    good: parts.Pair
-    place: str
-
-
-class RetrievalStudy(Study):
-    """An evaluation of evidence retrieval."""
-
-    task: Literal["retrieval"] = "retrieval"
-    noun: str = "post"
-    systems: Annotated[Many[RetrievalSystem], Declared(min_length=1)]
-    settings: SettingsUsed
-    posts: Count
-    queries: Count
-    with_gold: Count
-    judgments: Annotated[Many[GradeCount] | None, SPARSE] = None
-    criteria: Many[CriterionCounts]
-    folds: Many[str]
-    has_evidence_rate: Share
-    reference: Annotated[KnownRanges | None, SPARSE] = None
-    reference_ranges: Many[PlacedFigure]
-
-    def signed(self) -> Self:
-        """The same with its signature recorded."""
-        return self._with(self.signature())
-
-    def signature(self) -> Signature:
-        """Queries are scored and posts drawn; keys that say something of curves alone are as elsewhere."""
-        drawn = {"boot": self._boot("cluster"), "v": self.tool.version}
-        return Signature(loss=OF_SCORES, unit="query", cluster=self.noun, opt=NONE, hull=NONE, conf=MANY, **drawn)
-
-    def _mistakes(self) -> Iterator[str]:
-        if sum(criterion.queries for criterion in self.criteria) != self.queries:
-            yield "the queries of the criteria do not add up to queries"
-        if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
-            yield "the queries with gold of the criteria do not add up to with_gold"
-        for counts in (system.empty_decision for system in self.systems if system.empty_decision):
-            if counts.true_positives + counts.false_negatives != self.queries - self.with_gold:
-                yield "the true positives and false negatives do not add up to the queries without gold"
-            if counts.false_positives > self.with_gold:
-                yield "more false positives than queries with gold"
-        if len({system.name for system in self.systems}) < len(self.systems):
-            yield "two systems have the same name"

@@ -18,7 +18,7 @@ from demur.inference.key import Minus
 from demur.inference.warnings import ResultWarning
 from demur.quantities.conventions.signature import NONE, resampled
 from demur.results.parts import CurveRecord, Execution, Input
-from demur.results.study import RetrievalStudy, SelectiveStudy
+from demur.results.study import SelectiveStudy, Study
 from demur.sampling.engine import engine_name
 from demur.sampling.resample import Plan
 from demur.types import Json
@@ -49,7 +49,7 @@ class Results(Estimates):
     def __init__(
         self,
         rows: Iterable[Estimate],
-        study: SelectiveStudy | RetrievalStudy,
+        study: Study,
         curves: Mapping[tuple[str, str], CurveRecord],
         warnings: Sequence[ResultWarning] = (),
         library: str = "",
@@ -64,18 +64,10 @@ class Results(Estimates):
 
     @property
     def selective(self) -> SelectiveStudy:
-        """The study of an evaluation of answers; an error for retrieval."""
+        """The study of an evaluation of answers; an error for another task."""
         if not isinstance(self.study, SelectiveStudy):
-            raise UserError(
-                "these are results of retrieval, not of answers: demur report shows them, to_frame() tabulates them"
-            )
-        return self.study
-
-    @property
-    def retrieval(self) -> RetrievalStudy:
-        """The study of an evaluation of retrieval; an error for answers."""
-        if not isinstance(self.study, RetrievalStudy):
-            raise UserError("these are results of answers, not of retrieval")
+            shows = "demur report shows them, to_frame() tabulates them"
+            raise UserError(f"these are results of {self.study.task}, not of answers: {shows}")
         return self.study
 
     @property
@@ -85,7 +77,7 @@ class Results(Estimates):
 
     @property
     def settings(self) -> Settings:
-        """What was computed, with groups, costs and conventions, as the record tells it; an error for retrieval.
+        """What was computed, with groups, costs and conventions, as the record tells it; an error for another task.
 
         It can be given to `evaluate` again. A calibration is a file of its own, and is given anew.
         """
@@ -116,8 +108,7 @@ class Results(Estimates):
         study = self.study
         if study.bootstrap is None:
             return resampled(0, "", 0)
-        clusters = study.clusters_included if isinstance(study, SelectiveStudy) else study.posts
-        if clusters == 1:
+        if study.clusters == 1:
             return f"one {study.noun} decides nothing"
         return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 

@@ -72,7 +72,7 @@ class Line:
         k, points = self.sums[0], len(self.steps)
         if points <= _FEW_POINTS:
             fewer = k.reshape(points + 1, *[1] * (need.ndim - 1), -1) < need
-            return np.maximum(fewer.sum(axis=0, dtype=np.intp), 1)
+            return np.asarray(np.maximum(fewer.sum(axis=0, dtype=np.intp), 1))
         column, below = np.arange(k.shape[1]), np.zeros(need.shape, np.intp)
         for bit in reversed(range(points.bit_length())):
             further = below + (1 << bit)
@@ -91,7 +91,7 @@ class Line:
     def _places(self, index: Indices) -> Indices:
         """Where the numbers of some points are, counted row after row: numpy takes these faster than by two indices."""
         replicates = index.shape[-1]
-        return np.minimum(index, len(self.steps)) * replicates + np.arange(replicates)
+        return np.asarray(np.minimum(index, len(self.steps)) * replicates + np.arange(replicates))
 
     @cached_property
     def ends(self) -> list[Floats]:

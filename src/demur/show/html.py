@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
@@ -26,7 +26,7 @@ from demur.show.calibration.fitted import calibration_name
 from demur.show.names import systems_of
 from demur.show.page_tables import Column, ColumnGroup, card_attributes
 from demur.show.rules import ShownRule
-from demur.show.sections import Task, sections_of
+from demur.show.sections import OF_CORE, package_of, sections_of
 from demur.show.selective.operating import marked, operating_data
 from demur.show.text import UNDEFINED, interval_text, three
 
@@ -38,7 +38,7 @@ _STYLED = 2  # the style sheet defines the looks of the first two systems, light
 
 def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: ShownRule | None = None) -> str:
     """The page of results or of a calibration; `sha256` is that of its file, and a `rule` is marked on its curve."""
-    task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
+    task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
     script, data, switched = _asset("copy.js"), None, tuple(system.system for system in systems)
@@ -49,7 +49,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
     elif rule is not None:
         raise UserError("a rule is about the answers of a system: only results of demur evaluate show one")
     filled = [(part, part.filled(artifact, rule)) for part in sections_of(task)]
-    template = _environment().get_template(f"{task}.html.j2")
+    template = _environment(task).get_template(f"{task}.html.j2")
     rendered = template.render(
         artifact=artifact,
         study=artifact if isinstance(artifact, Calibration) else artifact.study,
@@ -90,9 +90,10 @@ def file_text(value: object) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(task: str) -> Environment:
+    packages = ["demur.show", *([] if task in OF_CORE else [package_of(task)])]
     environment = Environment(
-        loader=PackageLoader("demur.show"),
+        loader=ChoiceLoader([*map(PackageLoader, packages)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -63,7 +63,7 @@ class Pair:
 
 
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
-    """The named systems. In retrieval only the baseline has a distinct style, otherwise each system."""
+    """The named systems, each in a style of its own; in the task of an extension only the baseline has one."""
     systems, study = results.systems, results.study
     names = [isolated(name) for name in shortened(systems, _LONGEST_NAME)]
     labels = [isolated(label) for label in shortened(systems)]

@@ -1,6 +1,7 @@
-"""Sections: the parts of a page, each a registered function in a module of `demur.show.<task>` and its template.
+"""Sections: the parts of a page, each a registered function in a module of the package of its task, and its template.
 
-What the function returns is the `content` of `templates/<task>/<anchor>.html.j2`; without content it is left out.
+The package is `demur.show.<task>`, or the one that an extension names. What the function returns is the `content` of
+`templates/<task>/<anchor>.html.j2`; without content the section is left out.
 """
 
 import base64
@@ -9,8 +10,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from demur.extension import tasks
 from demur.quantities import Quantity
 from demur.results.table import Results
 from demur.show.statements.warnings import Warned
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 
 Filling = Callable[..., Any]
 Content = dict[str, Any]
-Task = Literal["selective", "retrieval", "calibration"]
 ShadedCell = tuple[str, str]  # a number, and the style of its background
 FEW = 10
+OF_CORE = ("selective", "calibration")
 _SHADES = 8
 _MOST_BYTES = 150_000
 _HOPELESS = 20 * _MOST_BYTES
@@ -54,26 +56,30 @@ class Section(NamedTuple):
         return self.content(artifact, rule) if self.with_rule else self.content(artifact)
 
 
-_SECTIONS: dict[Task, list[Section]] = {"selective": [], "retrieval": [], "calibration": []}
+_SECTIONS: dict[str, list[Section]] = {}
 
 
-def section(
-    anchor: str, title: str, *, task: Task, order: int, with_rule: bool = False
-) -> Callable[[Filling], Filling]:
+def section(anchor: str, title: str, *, task: str, order: int, with_rule: bool = False) -> Callable[[Filling], Filling]:
     """Register a function of the results as a section; `order` sorts the sections of a page."""
 
     def register(content: Filling) -> Filling:
-        if any(anchor == other.anchor or order == other.order for other in _SECTIONS[task]):
+        registered = _SECTIONS.setdefault(task, [])
+        if any(anchor == other.anchor or order == other.order for other in registered):
             raise ValueError(f"the section {anchor} or its order {order} is registered already")
-        _SECTIONS[task].append(Section(order, anchor, title, content, with_rule))
+        registered.append(Section(order, anchor, title, content, with_rule))
         return content
 
     return register
 
 
-def sections_of(task: Task) -> list[Section]:
+def package_of(task: str) -> str:
+    """The package whose modules register the sections of a task."""
+    return f"demur.show.{task}" if task in OF_CORE else tasks()[task].page
+
+
+def sections_of(task: str) -> list[Section]:
     """The sections of a task in order, from every module of its package."""
-    package = import_module(f"demur.show.{task}")
+    package = import_module(package_of(task))
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
     return sorted(_SECTIONS[task])

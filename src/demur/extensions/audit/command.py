@@ -14,14 +14,15 @@ from demur.cli import options
 from demur.cli.app import TRUST, app, fitted, print_json, progress_bar, tell_notes
 from demur.cli.sections import SectionsCommand, Typed, with_sections
 from demur.errors import UserError, located, shown
+from demur.extension import installed
 from demur.options import named_values
 
 if TYPE_CHECKING:
-    from demur.cli.retrieval import RankingFiles
     from demur.extensions.audit.figures import Finding
     from demur.extensions.audit.recorded import RecordedData
+    from demur.extensions.retrieval.command import RankingFiles
+    from demur.extensions.retrieval.rankings import Query, Rankings
     from demur.facts.items import Items
-    from demur.facts.rankings import Query, Rankings
     from demur.read import TableOptions
     from demur.results.study import SelectiveStudy
     from demur.results.table import Results
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _DIFFERS = 3
 _RUN = ".json"
 _STATED = "stated"  # each figure names its loss and confidence, so neither has to be chosen
+_RANKINGS = "retrieval"  # the extension that reads and evaluates rankings
 _OF_OWN = ("raters", "forced")
 _OF_OTHERS = ("resamples", "signature")
 _OF_TREC = ("qrels", "run", "split_topics")
@@ -76,7 +78,8 @@ class Audit:
 
     def files(self) -> RankingFiles:
         """The files as `demur retrieval` takes them."""
-        from demur.cli.retrieval import RankingFiles
+        _check_rankings()
+        from demur.extensions.retrieval.command import RankingFiles
 
         shared: Any = {name: getattr(self.options, name) for name in (*_OF_TREC, "system")}
         column = [f"{role}={name}" for role, name in self.typed.columns.items()] or None
@@ -89,9 +92,11 @@ class Audit:
 
         given = self.options
         if given.data or given.qrels or given.run:
-            if not given.data or options.typed(given, _OF_TREC):
-                self.files().check()
-            return RecordedData([*(given.data or ())], given.qrels, self.files().runs)
+            if given.data and not options.typed(given, _OF_TREC):
+                return RecordedData(given.data)
+            files = self.files()
+            files.check()
+            return RecordedData([], given.qrels, files.runs)
         if claimed is None:
             raise UserError(f"nothing to compare {given.reported} with: give its data, --data, or --qrels and --run")
         return recorded_data(claimed, given.reported)
@@ -112,6 +117,7 @@ class Audit:
             self._refuse("a run" if is_run else "a long table", (*unused, *_OF_TREC))
             printed = reported.printed
             return [*own, *(self._of_own_runs(claimed, files.data) if claimed else self._of_runs(printed, files.data))]
+        _check_rankings()
         self._refuse(
             "a per-query table",
             ("mode", "instrument", "calibration", *_OF_OWN, "resamples", "signature", *_OF_TABLES),
@@ -126,10 +132,8 @@ class Audit:
             return claimed.study.task == "selective"
         if files.qrels is not None:
             return False
-        from demur.extensions.audit.reported.reading import is_per_query
-
         is_run = files.data[0].suffix.lower() == _RUN
-        return is_run or (not self.options.system and not is_per_query(files.data[0]))
+        return is_run or (not self.options.system and not _is_per_query(files.data[0]))
 
     def _refuse(self, subject: str, names: Sequence[str]) -> None:
         """Refuse options that would have no effect."""
@@ -208,7 +212,7 @@ class Audit:
         return named_runs(runs)
 
     def _of_queries(self, reported: _Reported, files: RecordedData) -> list[Finding]:
-        from demur.extensions.audit.own import audited_queries
+        from demur.extensions.audit.rankings import audited_queries
         from demur.extensions.audit.reported.queries import audited_retrieval
 
         claimed = reported.claimed
@@ -221,7 +225,7 @@ class Audit:
 
     def _queries(self, files: RecordedData) -> dict[str, list[Query]]:
         """The queries of each system."""
-        from demur.extensions.audit.reported.reading import queries_to_audit, trec_to_audit
+        from demur.extensions.audit.rankings import queries_to_audit, trec_to_audit
 
         if files.qrels is not None:
             return trec_to_audit(files.qrels, files.runs, split_topics=self.options.split_topics)
@@ -229,15 +233,12 @@ class Audit:
 
     def _rankings(self, claimed: Results, files: RecordedData) -> dict[str, Rankings]:
         """The rankings of each system, as an evaluation reads them."""
-        from demur.read.queries import read_queries
-        from demur.read.trec import ONE_CRITERION, read_trec
+        from demur.extensions.audit.rankings import trec_rankings
+        from demur.extensions.retrieval.query_files import read_queries
 
         if files.qrels is None:
             return read_queries(files.data[0], columns=self.typed.columns, systems=self.systems)
-        criteria = [criterion.name for criterion in claimed.retrieval.criteria]
-        if self.options.split_topics is None and criteria != [ONE_CRITERION]:
-            raise UserError(f"the file has the criteria {', '.join(map(shown, criteria))}: give --split-topics as well")
-        return read_trec(files.qrels, files.runs, split_topics=self.options.split_topics)
+        return trec_rankings(claimed, files.qrels, files.runs, split_topics=self.options.split_topics)
 
     def _of_runs(self, printed: Any, data: list[Path]) -> list[Finding]:
         from demur.extensions.audit.reported.reading import check_modes, runs_to_audit
@@ -347,6 +348,21 @@ def audit(
         typer.echo(findings_text(findings, selected))
     if any(finding.status == "differs" for finding in findings):
         raise typer.Exit(_DIFFERS)
+
+
+def _check_rankings() -> None:
+    """Refuse to audit rankings where nothing reads them."""
+    if _RANKINGS not in installed():
+        raise UserError(f"an audit of rankings needs the extension {_RANKINGS}, which is not installed")
+
+
+def _is_per_query(path: Path) -> bool:
+    """Whether a table holds rankings; never where nothing reads them."""
+    if _RANKINGS not in installed():
+        return False
+    from demur.extensions.audit.rankings import is_per_query
+
+    return is_per_query(path)
 
 
 def _check_units(paths: Sequence[Path]) -> None:

@@ -5,7 +5,7 @@ recommended are listed but not compared, as its rules may differ.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,11 @@ from demur.extensions.audit.figures import Finding, as_reported, compared, flatt
 from demur.facts.frames import TableOf
 from demur.facts.items import Items
 from demur.facts.points import point_of
-from demur.facts.rankings import Rankings
 from demur.files.numbers import finite_float
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
-from demur.quantities.selection import Bounds
 from demur.results.beside import Beside
 from demur.results.load import results_of
-from demur.results.reference import REFERENCES
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import evaluate
 from demur.results.study import SIGNATURE
 from demur.results.table import Results
@@ -61,7 +57,7 @@ def audited_runs(
     recomputed = evaluate(
         items,
         settings=settings,
-        plan=_plan(claimed, progress),
+        plan=recorded_plan(claimed, progress),
         beside=_recorded_beside(claimed, beside or Beside()),
     )
     hashes = [
@@ -72,7 +68,7 @@ def audited_runs(
     for answers in beside.raters.values() if beside and recorded else ():
         sha256 = answers.source.sha256 if answers.source else None
         hashes.append((sha256 if sha256 in recorded else min(recorded), sha256))
-    return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
+    return TableOf([*about_inputs(hashes), *joined(claimed, recomputed)])
 
 
 def _recorded_beside(claimed: Results, beside: Beside) -> Beside:
@@ -92,39 +88,13 @@ def _recorded_beside(claimed: Results, beside: Beside) -> Beside:
     return replace(beside, points=points, margin=study.margin, handover_threshold=study.handover_threshold)
 
 
-def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:
-    """Every number of a file of retrieval."""
-    study = claimed.retrieval
-    used = study.settings
-    for name in claimed.systems:
-        if name not in rankings:
-            way_out = f"name its column, --system {shown(name)}=COLUMN, or its file, --run {shown(name)}=FILE"
-            raise UserError(f"the data have no system {shown(name)}: {way_out}")
-    settings = RetrievalSettings(
-        depths=used.k,
-        effective_k=used.effective_k,
-        bounds=Bounds(used.k_min, used.hard_cap, used.k_max_ratio),
-        policies=used.policies,
-        threshold=used.gate_threshold,
-        baseline=study.baseline,
-        relevance_level=used.relevance_level,
-        metrics=used.metrics or (),
-        reference=REFERENCES.get(study.reference.name, study.reference) if study.reference else None,
-    )
-    systems = {name: rankings[name] for name in claimed.systems}
-    recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
-    sources = {source.sha256 for ranking in systems.values() for source in ranking.sources if source.sha256}
-    claims = [file.sha256 for file in study.inputs]
-    hashes = [(claim, claim if claim in sources else min(sources, default=None)) for claim in claims]
-    return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
-
-
-def _plan(claimed: Results, progress: Progress | None) -> Plan:
+def recorded_plan(claimed: Results, progress: Progress | None) -> Plan:
+    """The resampling that a file records."""
     boot = claimed.study.bootstrap
     return Plan(0, None) if boot is None else Plan(boot.n_resamples, boot.seed, progress=progress)
 
 
-def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Finding]:
+def about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Finding]:
     """Whether these are the data the file was made from."""
     for index, (claimed, actual) in enumerate(hashes):
         if claimed is not None and actual is not None:

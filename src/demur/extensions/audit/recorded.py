@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from demur.errors import UserError, located, shown
 from demur.results.parts import Input
-from demur.results.study import RetrievalStudy
 from demur.results.table import Results
 
+_SELECTIVE = "selective"
 _GIVE = "give the data, --data"
 _GIVE_TREC = "give the data, --data, or --qrels and --run"
 
@@ -31,10 +31,10 @@ class RecordedData(NamedTuple):
 def recorded_data(claimed: Results, path: Path) -> RecordedData:
     """The files that the results in a file were computed from."""
     study = claimed.study
-    give = _GIVE if study.task == "selective" else _GIVE_TREC
+    give = _GIVE if study.task == _SELECTIVE else _GIVE_TREC
     with located(path):
         files = [_unchanged(source, path.parent, give) for source in study.inputs]
-    if isinstance(study, RetrievalStudy) and len(files) > 1:
+    if study.task != _SELECTIVE and len(files) > 1:
         qrels, *runs = files
         if len(runs) != len(claimed.systems):
             raise UserError(f"{path}: it does not say which run is whose: give --qrels, and --run NAME=FILE for each")

@@ -14,7 +14,7 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.facts.signals import SIGNALS
-from demur.quantities import QUANTITIES
+from demur.quantities.registry import QUANTITIES
 from demur.show.names import NamedSystem
 from demur.show.sections import Content, carried, definition, section
 from demur.show.statements import calibration as statements

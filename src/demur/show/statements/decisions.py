@@ -10,7 +10,7 @@ from typing import Literal
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
-from demur.inference.warnings import FEW_DISCORDANT, FEW_WITH_GOLD
+from demur.inference.warnings import FEW_DISCORDANT
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.results.gaps import deciding
@@ -63,12 +63,17 @@ class DecidingInterval(Statement):
         return f"{self.kind} 95 % interval{'' if self.ends is None else f' {interval_text(self.ends)}'}"
 
 
+# How many clusters of a kind must bear on a difference, and what fewer of them do; informative clusters aside, whose
+# number a quantity declares. An extension adds its own kinds.
+TOO_FEW: dict[str, tuple[int, str]] = {"discordant_clusters": (FEW_DISCORDANT, "differ")}
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt(Statement):
     """Why a difference that excludes 0 is not to be relied on: too few clusters stand behind it."""
 
     noun: str
-    condition: Literal["differ", "hold an error", "hold gold"]
+    condition: str
 
     @property
     def words(self) -> str:
@@ -171,20 +176,16 @@ def decide(results: Results, key: Key) -> Decision:
 def _doubt(results: Results, key: Key) -> Doubt | None:
     """Why a difference that excludes 0 is not reliable: too few clusters differ, or bear on its sides."""
     noun = results.study.noun
-    limits = {
-        "discordant_clusters": (FEW_DISCORDANT, Doubt(noun, "differ")),
-        "informative_clusters": (Measure.of(key.quantity).quantity.enough, Doubt(noun, "hold an error")),
-        "clusters_with_gold": (FEW_WITH_GOLD, Doubt(noun, "hold gold")),
-    }
+    limits = {**TOO_FEW, "informative_clusters": (Measure.of(key.quantity).quantity.enough, "hold an error")}
     sides = [replace(key, system=name, minus=None) for name in (key.system, str(key.minus and key.minus.value))]
     for estimate in map(results.get, (key, *sides)):
         interval = None if estimate is None else estimate.recommended
         if estimate is not None and interval is None and _without_a_loss(results, estimate.key):
-            return limits["informative_clusters"][1]
+            return Doubt(noun, limits["informative_clusters"][1])
         if interval is not None and interval.count is not None and interval.decided_by in limits:
-            limit, doubt = limits[interval.decided_by]
+            limit, condition = limits[interval.decided_by]
             if interval.count < limit:
-                return doubt
+                return Doubt(noun, condition)
     return None
 
 

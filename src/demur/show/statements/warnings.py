@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from demur.drawing.labels import isolated, shortened
 from demur.files.strict_model import WordedWarning
 from demur.inference.warnings import ResultWarning
-from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 from demur.show.statements.statement import Statement
 
@@ -34,7 +33,7 @@ class Warned(Statement):
 
 def warnings(results: Results) -> list[Warned]:
     """The warnings of results, each kind once."""
-    several = isinstance(results.study, SelectiveStudy) and len(results.systems) > 1
+    several = len(results.systems) > 1
     labels = dict(zip(results.systems, shortened(results.systems), strict=True)) if several else {}
     noun = results.study.noun
     worded = [(warning.code, warning.message(noun), _subject(results, warning, labels)) for warning in results.warnings]
@@ -55,13 +54,8 @@ def by_kind(worded: Iterable[tuple[str, str, str]]) -> list[Warned]:
 
 
 def _subject(results: Results, warning: ResultWarning, labels: dict[str, str]) -> str:
-    about, subject = warning.about, warning.subject
-    if isinstance(results.study, SelectiveStudy):
-        return results.warning_subject(warning, labels)
-    if about.system is None:
-        return "posts" if subject == "clusters" else subject
-    gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
+    own = results.study.warning_subject(warning)
+    return results.warning_subject(warning, labels) if own is None else own
 
 
 @dataclass(frozen=True, slots=True)

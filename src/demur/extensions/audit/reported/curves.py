@@ -16,8 +16,8 @@ from demur.errors import shown
 from demur.extensions.audit.reported.contexts import Context
 from demur.extensions.audit.reported.names import SELECTIVE, ReportedQuantity
 from demur.facts.items import Items
-from demur.quantities import QUANTITIES
 from demur.quantities.curve import Curve
+from demur.quantities.registry import QUANTITIES
 from demur.sampling.coverage import Coverage
 from demur.sampling.exact import ExactLine, ExactSample
 from demur.sampling.graded import Graded

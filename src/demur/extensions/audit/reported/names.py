@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from demur.extensions.audit.retrieval_figures import FIGURES
-from demur.quantities.registry import quantities
+from demur.quantities import all_quantities
 
 Averaging = Literal["micro", "macro"]
 Spread = Literal["mean", "std"]
@@ -57,8 +57,9 @@ def spelled(words: Mapping[str, str]) -> dict[str, Any]:
     return {spelling: meaning for meaning, spellings in words.items() for spelling in spellings.split()}
 
 
-SELECTIVE = frozenset(entry.name for entry in quantities("curve"))
-SCORES = frozenset(entry.name for entry in quantities("forecasts") if "@" not in entry.name)
+_KNOWN = all_quantities().values()
+SELECTIVE = frozenset(entry.name for entry in _KNOWN if entry.of == "curve")
+SCORES = frozenset(entry.name for entry in _KNOWN if entry.of == "forecasts" and "@" not in entry.name)
 _NAMES = (*FIGURES, *SELECTIVE, *SCORES)
 _STEM_OF = {name.partition("@")[0]: name for name in _NAMES if name.endswith(("@K", "@C"))} | spelled(
     {

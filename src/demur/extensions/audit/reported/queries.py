@@ -5,10 +5,12 @@ A figure under `positives_only` is over the queries with gold, one under `all_qu
 figure is over all queries, because nothing says that any were left out.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, pstdev, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, shown
 from demur.extensions.audit.figures import Expected, Explanation, Finding, Printed, not_recognised
@@ -18,7 +20,9 @@ from demur.extensions.audit.reported.conventions import COUNTS, OF_SECTION, colu
 from demur.extensions.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.extensions.audit.retrieval_figures.rows import QueryRow, query_row
 from demur.facts.frames import TableOf
-from demur.facts.rankings import Query
+
+if TYPE_CHECKING:
+    from demur.extensions.retrieval.rankings import Query
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)

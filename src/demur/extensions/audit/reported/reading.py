@@ -1,69 +1,16 @@
-"""Reading the queries and runs of an audit, with the checks of an evaluation."""
+"""Reading the runs of an audit, with the checks of an evaluation."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from demur.errors import UserError, located, shown
+from demur.errors import UserError, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
-from demur.facts.ranking_columns import as_numbers, rankings_from
-from demur.facts.rankings import Query
 from demur.read import read_inputs
-from demur.read.queries import NEEDED, RANKED_SUFFIXES, query_lists
 from demur.read.run_json import RunFile
-from demur.read.tables import opened_table
-from demur.read.trec import judged_runs
-
-Lists = dict[str, list[Query]]
-
-_ENDS = (*RANKED_SUFFIXES, "_ids")
 
 SIDES = (("left", "input_0"), ("right", "input_1"))
-
-
-def queries_to_audit(
-    path: str | Path, *, columns: Mapping[str, str] | None = None, systems: Mapping[str, str] | None = None
-) -> Lists:
-    """The rows of a per-query file for each system: the named ones, and those with a ranked column."""
-    if systems:
-        named = query_lists(path, columns=columns, systems=systems)
-        queries = _others(path, columns, systems.values()) | named
-    else:
-        queries = query_lists(path, columns=columns)
-    if Path(path).suffix.lower() == ".csv":
-        for name, rows in queries.items():  # posts in a CSV are numbers if all of them parse as such
-            texts = {row.post: index for index, row in enumerate(rows)}
-            numbered = dict(zip(texts, as_numbers(texts), strict=True))
-            queries[name] = [replace(row, post=numbered[row.post]) for row in rows]
-    with located(path):
-        for rows in queries.values():
-            rankings_from(rows)
-    return queries
-
-
-def trec_to_audit(
-    qrels: str | Path, runs: Sequence[tuple[str | None, str]], *, split_topics: str | None = None
-) -> Lists:
-    """The judged topics of each TREC run."""
-    judged = judged_runs(qrels, runs, split_topics=split_topics)
-    return {name: [*run.queries] for name, run in judged}
-
-
-def _others(path: str | Path, columns: Mapping[str, str] | None, named: Collection[str]) -> Lists:
-    """The systems that were not named, if the file can be read without names."""
-    try:
-        systems = query_lists(path, columns=columns)
-    except UserError:
-        return {}
-    return {name: rows for name, rows in systems.items() if not any(f"{name}{end}" in named for end in _ENDS)}
-
-
-def is_per_query(path: str | Path) -> bool:
-    """Whether a table is per-query: it has a column that rankings need, as a long table has not."""
-    with opened_table(path) as (table, _):
-        return any(name in NEEDED or name.endswith(RANKED_SUFFIXES) for name in table.header)
 
 
 def runs_to_audit(

@@ -1,10 +1,14 @@
 """Rows: the plain tuples that figures of rankings are computed from."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from demur.extensions.audit.retrieval_figures.ranking import Ranked
 from demur.extensions.audit.retrieval_figures.selection import Shown
-from demur.facts.rankings import Query
+
+if TYPE_CHECKING:
+    from demur.extensions.retrieval.rankings import Query
 
 
 def ranking_row(query: Query, level: int = 1) -> Ranked:
