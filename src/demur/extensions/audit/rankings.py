@@ -19,7 +19,7 @@ from demur.extensions.retrieval.trec_files import ONE_CRITERION, judged_runs, re
 from demur.facts.frames import TableOf
 from demur.read.tables import opened_table
 from demur.results.table import Results
-from demur.sampling.resample import Progress
+from demur.workers import Progress
 
 Lists = dict[str, list[Query]]
 Runs = Sequence[tuple[str | None, str]]
