@@ -182,7 +182,7 @@ def test_text_that_is_no_run_is_one_line(tmp_path, text, message):
 def test_a_file_that_cannot_be_read_says_why(tmp_path):
     with pytest.raises(UserError, match=r"nowhere\.json: cannot be read \(No such file or directory\)"):
         read_run(tmp_path / "nowhere.json")
-    with pytest.raises(UserError, match=r"cannot be read \(Is a directory\): name a file in it, or count"):
+    with pytest.raises(UserError, match=r"cannot be read \(Is a directory\): name a file in it"):
         read_run(tmp_path)
 
 

@@ -22,6 +22,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.curves import curve_rows
 from demur.sampling.resample import Plan
+from installation import needs
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)
 
@@ -256,9 +257,9 @@ def test_a_study_on_two_processes_prints_what_it_prints_on_one():
 
 
 @pytest.mark.slow
+@needs("scale")
 @pytest.mark.parametrize("name", ["continuous", "eight_confidences"])
 def test_processes_add_the_data_sets_in_their_order(name):
-    pytest.importorskip("demur.extensions.scale")
     told = []
     design = quick(name)
 

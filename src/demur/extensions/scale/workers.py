@@ -97,7 +97,7 @@ class Workers(Generic[Shared]):
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
         from multiprocessing import get_context  # noqa: PLC0415
 
-        start = gc.get_threshold(), _pickled(self.shared)
+        start = gc.get_threshold(), [_pickled(self.shared)]
         pool = self._open.enter_context(ProcessPoolExecutor(self.given, get_context("spawn"), _begin, start))
         return lambda work, task: pool.submit(_with_sent, work, task)
 
@@ -134,7 +134,7 @@ def _started_undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(collections: tuple[int, int, int], shared: bytes) -> None:
+def _begin(collections: tuple[int, int, int], shared: list[bytes]) -> None:
     """Prepare a process for its tasks: it has what they share, and collects garbage as rarely as who started it.
 
     Ctrl-C reaches every process of a terminal: a worker ignores it, and the process that started it stops the pool.
@@ -143,7 +143,8 @@ def _begin(collections: tuple[int, int, int], shared: bytes) -> None:
 
     signal(SIGINT, SIG_IGN)
     gc.set_threshold(*collections)
-    _SENT[:] = [pickle.loads(shared)]  # noqa: S301  (by the process that started this one)
+    # Taken out of its list, as the pool keeps what it starts a process with, and it may be large.
+    _SENT[:] = [pickle.loads(shared.pop())]  # noqa: S301  (by the process that started this one)
 
 
 def _gather(futures: dict[Future[R], int], collect: Callable[[int, R], None]) -> None:
