@@ -20,11 +20,8 @@ MORE = {
     "extensions/produce": ["docs/producing.md"],
 }
 OF_TESTS = {f"features/{folder.name}" for folder in (ROOT / "tests" / "features").iterdir() if folder.is_dir()}
-MISSING = sorted(
-    folder
-    for folder in {*MORE, *OF_TESTS} - {"features/__pycache__"}
-    if not (SOURCE / folder / "__init__.py").is_file()
-)
+KNOWN = {*MORE, *OF_TESTS} - {"features/__pycache__"}
+MISSING = sorted(folder for folder in KNOWN if not (SOURCE / folder / "__init__.py").is_file())
 collect_ignore = [
     path
     for folder in MISSING
