@@ -1,26 +1,61 @@
-"""An extension is a folder that can be deleted: tests and pages that use it go with it, and are not collected."""
+"""A folder of a feature or an extension can be deleted by hand: the tests and pages that need it are then left out."""
 
 import re
 from pathlib import Path
 
-_ROOT = Path(__file__).parent
-_IMPORTED = re.compile(r"^(?:>>> )?(?:from|import) demur\.extensions\.(\w+)", re.MULTILINE)
+import pytest
+
+ROOT = Path(__file__).parent
+SOURCE = ROOT / "src" / "demur"
+# What is about one folder, besides its tests in tests/features/NAME, tests/extensions/NAME or tests/NAME.
+MORE = {
+    "features/conventions": ["docs/which-aurc.md"],
+    "features/costs": ["docs/costs.md"],
+    "features/groups": ["docs/groups.md"],
+    "features/raters": ["docs/raters.md"],
+    "extensions/audit": ["docs/audit.md"],
+    "extensions/decide": ["docs/choosing.md"],
+    "extensions/importers": ["docs/importing.md"],
+    "extensions/lab": ["tests/simulate"],
+    "extensions/produce": ["docs/producing.md"],
+    "extensions/retrieval": ["docs/retrieval.md"],
+    "extensions/scale": ["docs/ten-million-users.md"],
+}
+OF_TESTS = [path for kind in ("features", "extensions") for path in (ROOT / "tests" / kind).glob("[a-z]*/")]
+KNOWN = {*MORE, *(f"{path.parent.name}/{path.name}" for path in OF_TESTS)}
+MISSING = sorted(folder for folder in KNOWN if not (SOURCE / folder / "__init__.py").is_file())
+collect_ignore = [
+    path
+    for folder in MISSING
+    for path in [f"tests/{folder}", f"tests/{Path(folder).name}", *MORE.get(folder, [])]
+    if (ROOT / path).exists()
+]
 
 
-def _is_gone(file):
-    """Whether a file is below `tests/extensions/NAME`, or imports an extension, and that is not there."""
-    path = file.relative_to(_ROOT) if file.is_relative_to(_ROOT) else Path()
-    used = path.parent.parts[2:] if path.parts[:2] == ("tests", "extensions") else ()
-    if path.suffix in (".md", ".py"):
-        used += tuple(_IMPORTED.findall(file.read_text(encoding="utf-8")))
-    return any(not (_ROOT / "src/demur/extensions" / name).is_dir() for name in used)
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests that say that they use a feature or an extension whose folder is not there."""
+    missing = {Path(folder).name for folder in MISSING}
+    left_out = [item for item in items if any(missing & {*mark.args} for mark in item.iter_markers("uses"))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
-def pytest_ignore_collect(collection_path):
-    """Leave out what uses an extension that is not there."""
-    return True if _is_gone(collection_path) else None
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Skip a module of tests that imports something of a folder that is not there."""
+    report = yield
+    if report.failed and MISSING and (folder := _needed(str(report.longrepr))):
+        report.outcome, report.longrepr = "skipped", (str(collector.path), 0, f"needs {folder}")
+    return report
 
 
-def pytest_collection_modifyitems(items):
-    """Leave out a page that was named as an argument, which is collected without being asked about."""
-    items[:] = [item for item in items if item.path.suffix != ".md" or not _is_gone(item.path)]
+def _needed(message):
+    """The missing folder that an import of a module of tests needs, if that is why it fails."""
+    from demur import _homes  # noqa: PLC0415  (for most runs nothing is missing)
+
+    names = re.findall(r"cannot import name '(\w+)' from 'demur'", message)
+    modules = [_homes().get(name, "") for name in names]
+    modules += re.findall(r"No module named '([\w.]+)'", message)
+    modules += [f"demur.{kind}s.{name}." for kind, name in re.findall(r"needs the (feature|extension) (\w+),", message)]
+    dotted = {folder: f"demur.{folder.replace('/', '.')}." for folder in MISSING}
+    return next((folder for folder, start in dotted.items() for name in modules if f"{name}.".startswith(start)), None)
