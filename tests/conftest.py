@@ -9,7 +9,12 @@ from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
+SOURCE = Path(__file__).parents[1] / "src" / "demur"
 KINDS = ("features", "extensions")
+# The folders of tests, and the pages of docs, that are about one extension.
+ABOUT = {"decide": ["decide"], "audit": ["audit"], "importers": ["importers"], "produce": ["produce"], "lab": ["simulate"]}
+PAGES = {"costs": "costs", "groups": "groups", "raters": "raters", "conventions": "which-aurc", "decide": "choosing"}
+PAGES |= {"audit": "audit", "importers": "importing", "produce": "producing"}
 
 settings.register_profile("few", deadline=None, max_examples=12, derandomize=True)
 settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)

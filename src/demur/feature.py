@@ -38,15 +38,17 @@ PACKAGE = "demur.features"
 class Feature:
     """What a feature adds; `order` sorts features in the help, on the console and among the rows.
 
-    A feature without options is a part of `always` every evaluation. `panel` heads its options in the help. `study` and
-    `curve` are the names of its members there: what a file, or an evaluation, holds of a feature is seen by the former.
-    `groupings` are names that its rows have for groups of units, which are then no names of groups of the user's.
-    `advice` is what is said on a topic where nothing was asked of the feature: what was not given, and how it is.
+    A feature without options is a part of `always` every evaluation. `panel` heads its options in the help, which ends
+    with an `example`. `study` and `curve` are the names of its members there: whether a file, or an evaluation, holds
+    anything of the feature is seen by the former. `groupings` are names that its rows have for groups of units, which
+    are then no names of groups of the user's. `advice` is what is said on a topic where nothing was asked of the
+    feature: what was not given, and how it is.
     """
 
     name: str
     order: int
     panel: str = ""
+    example: str = ""
     always: bool = False
     study: tuple[str, ...] = ()
     curve: tuple[str, ...] = ()

@@ -41,12 +41,6 @@ def evaluate(
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A
 
-    Example: demur evaluate scores.csv --group sex=Gender --group age=Age:18,40,65 --confidence sure
-
-    Example: demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3
-
-    Example: demur evaluate scores.csv --convention fd-shifts --convention torch-uncertainty --confidence sure
-
     Example: demur evaluate A=parts/ --workers 4 --confidence sure
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure

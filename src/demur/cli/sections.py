@@ -5,8 +5,8 @@ The sections are imported when a command is run or its help is printed: the list
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from inspect import Parameter, Signature, signature
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, Signature, cleandoc, signature
 from pathlib import Path
 from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,7 +92,7 @@ def with_sections(*whole: str, **parts: Sequence[str]) -> Callable[[Callable[...
         def unfilled() -> None:
             """The command before its options are known."""
 
-        unfilled.__doc__, unfilled.__name__ = command.__doc__, command.__name__
+        unfilled.__doc__, unfilled.__name__ = _with_examples(command, whole), command.__name__
         unfilled.__module__ = command.__module__
         unfilled.whole = lambda: _with_options(command, {**dict.fromkeys(whole), **parts})  # type: ignore[attr-defined]
         return unfilled
@@ -127,8 +127,14 @@ def _with_options(command: Callable[..., None], wanted: Mapping[str, Sequence[st
     )
     keywords = [known.replace(kind=Parameter.KEYWORD_ONLY) for known in own]
     called.__signature__ = Signature([*keywords, *added, everything])  # type: ignore[attr-defined]
-    called.__doc__, called.__name__ = command.__doc__, command.__name__
+    called.__doc__, called.__name__ = _with_examples(command, wanted), command.__name__
     return called
+
+
+def _with_examples(command: Callable[..., None], wanted: Iterable[str]) -> str:
+    """The help of a command, with an example of each feature if it has the options of all."""
+    examples = [feature.example for feature in features().values() if feature.example and FEATURES in wanted]
+    return "\n\n".join([cleandoc(command.__doc__ or ""), *(f"Example: {example}" for example in examples)])
 
 
 def _present(wanted: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None]:

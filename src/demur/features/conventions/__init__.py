@@ -9,6 +9,7 @@ FEATURE = Feature(
     "conventions",
     order=40,
     panel="Conventions of other tools",
+    example="demur evaluate scores.csv --convention fd-shifts --convention torch-uncertainty --confidence sure",
     study=("conventions",),
     options="options:Conventions",
     additions="evaluation:EmulatedNumbers",

@@ -6,6 +6,7 @@ FEATURE = Feature(
     "costs",
     order=30,
     panel="Costs",
+    example="demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3",
     study=("abstention_costs", "cross_fit"),
     curve=("switches",),
     options="options:Costs",

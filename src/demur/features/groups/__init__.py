@@ -6,6 +6,7 @@ FEATURE = Feature(
     "groups",
     order=10,
     panel="Groups",
+    example="demur evaluate scores.csv --group sex=Gender --group age=Age:18,40,65 --confidence sure",
     study=("groups",),
     options="options:Groups",
     quantities="quantities",
