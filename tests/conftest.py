@@ -12,7 +12,13 @@ GOLDEN = Path(__file__).parent / "golden"
 SOURCE = Path(__file__).parents[1] / "src" / "demur"
 KINDS = ("features", "extensions")
 # The folders of tests, and the pages of docs, that are about one extension.
-ABOUT = {"decide": ["decide"], "audit": ["audit"], "importers": ["importers"], "produce": ["produce"], "lab": ["simulate"]}
+ABOUT = {
+    "decide": ["decide"],
+    "audit": ["audit"],
+    "importers": ["importers"],
+    "produce": ["produce"],
+    "lab": ["simulate"],
+}
 PAGES = {"costs": "costs", "groups": "groups", "raters": "raters", "conventions": "which-aurc", "decide": "choosing"}
 PAGES |= {"audit": "audit", "importers": "importing", "produce": "producing"}
 
