@@ -1,13 +1,13 @@
-"""Features together: their members stand in one file and come back from it, and their names do not collide."""
+"""Features together: they stand in one file, come back from it, and are asked for again; their names do not collide."""
 
 import json
 
 import pytest
 
 from commands import demur
-from demur import load
+from demur import ReadingOptions, UserError, evaluate, load
 
-pytestmark = pytest.mark.uses("groups", "raters", "costs")
+pytestmark = pytest.mark.uses("groups", "raters", "costs", "conventions")
 UNITS = "cluster,item,loss,sure\nA,1,0,.9\nA,2,1,.9\nB,1,0,.8\nB,2,0,.7\nC,1,1,.7\nC,2,,0\nD,1,0,.6\nD,2,,0\n"
 RATED = "cluster,item,loss\nA,1,0\nA,2,0\nB,1,1\nB,2,0\nC,1,0\nC,2,0\nD,1,\nD,2,\n"
 EVALUATE = ("evaluate", "units.csv", "--confidence", "sure", "--loss-max", "1", "--seed", "7")
@@ -40,3 +40,28 @@ def test_a_group_has_no_name_that_is_for_raters(folder):
     found = demur(folder, *EVALUATE, "--group", "answered_by=sure")
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
     assert "a group cannot be called answered_by, which is for raters" in found.stderr
+
+
+def test_what_is_none_of_them_is_told_which_there_are():
+    told = r"is none of Groups, Raters, Costs, Conventions; give several systems in a list, evaluate\(\[a, b\]\)$"
+    with pytest.raises(UserError, match=told):
+        evaluate("units.csv", "other.csv")
+
+
+def test_results_ask_for_the_same_again(folder, monkeypatch):
+    from demur import Conventions, Costs, Groups  # noqa: PLC0415  (each is gone with its folder)
+
+    monkeypatch.chdir(folder)
+    how = {"reading": ReadingOptions(loss_max=1), "resamples": 40}
+    asked = (
+        Groups(question="item", threshold=0.5, min_clusters=2),
+        Costs("0.1", cross_fit=3),
+        Conventions("fd-shifts"),
+    )
+    results = evaluate("units.csv", *asked, confidence="sure", **how)
+    for known in (results, load(results.save("m.json"))):
+        again = evaluate("units.csv", *known.features, settings=known.settings, **how)
+        assert again.fingerprint == results.fingerprint
+    groups, *others = results.features
+    assert (groups.labels, groups.threshold) == ({"question": "item"}, 0.5)
+    assert others == [*asked[1:]]

@@ -7,7 +7,7 @@ import pytest
 
 import demur
 from commands import demur as command
-from demur import Groups, UserError, evaluate
+from demur import UserError, evaluate
 
 NAMES = [
     ("p(yes), raw", "x"),
@@ -78,18 +78,6 @@ def test_a_name_that_is_unknown_is_not_split_in_the_message():
         evaluate(table("x"), confidence=["a, b", "x"], **HOW)
     with pytest.raises(UserError, match="no confidence variant or signal is called a, b"):
         evaluate(table("x"), confidence=["a, b"], **HOW)
-
-
-def test_cut_points_stay_with_their_column():
-    rows = table("sure")
-    ages = {"Age": [20 + row for row in range(24)], "Age:18,40": ["old"] * 24}
-    results = evaluate(rows | ages, Groups(age=("Age", [18, 30, 50])), confidence="sure", **HOW)
-    assert {row.key.group.level for row in results if row.key.group} >= {"[18,30)", "[30,50)"}
-    results = evaluate(rows | ages, Groups(age=("Age", [18, 40])), confidence="sure", **HOW)
-    assert "[18,40)" in {row.key.group.level for row in results if row.key.group}
-    for cuts in ([40, 18], [18], 18, ["x", 3]):
-        with pytest.raises(UserError, match="expected COLUMN, or COLUMN:18,40,65 with ascending numbers"):
-            evaluate(rows | ages, Groups(age=("Age", cuts)), confidence="sure", **HOW)
 
 
 def test_the_call_to_run_again_has_a_column_that_looks_like_an_option():

@@ -7,18 +7,7 @@ import pytest
 
 import demur
 from artifacts import GOLDEN
-from demur import (
-    Conventions,
-    Costs,
-    Groups,
-    Plan,
-    ReadingOptions,
-    Settings,
-    UserError,
-    evaluate,
-    read_run,
-    read_table,
-)
+from demur import Plan, ReadingOptions, Settings, UserError, evaluate, read_run, read_table
 from installation import needs
 
 RUN = GOLDEN / "run.json"
@@ -81,59 +70,24 @@ class TestGuesses:
         assert how == {"columns": {"cluster": "who"}, "confidence": "sure"}
         assert evaluate(table, **how | {"resamples": 5}).study.confidences == ("sure",)
 
-    @pytest.mark.parametrize(
-        ("feature", "how", "message"),
-        [
-            (lambda: Groups(g="x"), {}, "no column x for the group g"),
-            (lambda: Groups(threshold=0.5), {}, r"^threshold is for groups: name some, Groups\(sex='Gender'\)$"),
-            (lambda: Costs(cross_fit=5), {}, r"^cross_fit is for costs: give a price, Costs\('1:10'\)$"),
-            (
-                Groups,
-                {"reading": ReadingOptions(repeats="vote")},
-                r"^repeats needs a column of repeats: map one, columns={'repeat': 'COLUMN'}, or leave it out$",
-            ),
-            (lambda: Groups(min_clusters=1), {}, "^min_clusters 1, expected an integer, 2 or more$"),
-        ],
-    )
-    def test_and_mistakes_speak_of_arguments(self, feature, how, message):
-        with pytest.raises(UserError, match=message):
-            evaluate(TABLE, feature(), **HOW | how)
-
-
-def test_groups_come_as_python_has_them():
-    table = TABLE | {"age": [20, 20, 30, 30, 41, 50, 50, 64]}
-    cut = evaluate(table, Groups(age=("age", [18, 40, 65]), min_clusters=2), **HOW)
-    assert [each.levels for each in cut.study.groups.groupings] == [("[18,40)", "[40,65)")]
-
-
-class TestFeatures:
-    def test_are_given_once_each_and_are_no_data(self):
-        with pytest.raises(UserError, match="^Costs is given twice: give one with all of them$"):
-            evaluate(TABLE, Costs("0.1"), Costs("0.2"), **HOW)
-        told = r"is none of Groups, Raters, Costs, Conventions; give several systems in a list, evaluate\(\[a, b\]\)$"
+    def test_and_mistakes_speak_of_arguments(self):
+        told = r"^repeats needs a column of repeats: map one, columns={'repeat': 'COLUMN'}, or leave it out$"
         with pytest.raises(UserError, match=told):
-            evaluate("own.csv", "other.csv", **HOW)
+            evaluate(TABLE, **HOW | {"reading": ReadingOptions(repeats="vote")})
 
 
 class TestSettingsOfResults:
     def test_ask_for_the_same_again(self, folder):
         asked = Settings(coverages=["0.25", "1/3"], area_coverage=0.4, level=0.9, interval="bca", exclude="C")
-        features = (
-            Groups(site="site", threshold=0.5, min_clusters=2),
-            Costs("0.1", cross_fit=3),
-            Conventions("fd-shifts"),
-        )
         files = {"A": "own.csv", "B": "other.csv", "C": "forced.csv", "D": "own.csv"}
         data = {name: folder / file for name, file in files.items()}
-        results = evaluate(data, *features, settings=asked, baseline="B", lower_is_surer="sure", **HOW)
+        results = evaluate(data, settings=asked, baseline="B", lower_is_surer="sure", **HOW)
         for known in (results, demur.load(results.save("m.json"))):
-            again = evaluate(data, *known.features, settings=known.settings, **without(HOW, "confidence"))
+            again = evaluate(data, settings=known.settings, **without(HOW, "confidence"))
             assert again.fingerprint == results.fingerprint
         settings = results.settings
         assert (settings.baseline, settings.lower_is_surer, settings.exclude) == ("B", ("sure",), ("C",))
-        groups, *others = results.features
-        assert (groups.labels, groups.threshold) == ({"site": "site"}, 0.5)
-        assert others == [Costs("0.1", cross_fit=3), Conventions("fd-shifts")]
+        assert results.features == ()
 
     @needs("retrieval")
     def test_are_those_of_answers(self):
@@ -248,8 +202,6 @@ def test_calls_that_take_something_else_say_what_makes_it(call, message):
         (lambda: ReadingOptions(noun=3), "noun 3, expected a text"),
         (lambda: ReadingOptions(loss_max="1"), "loss_max '1', expected a number"),
         (lambda: ReadingOptions(every_row_its_own_cluster=1), "every_row_its_own_cluster 1, expected true or false"),
-        (lambda: Groups(["site", None]), "group ['site', None], expected names with their columns, {'sex': 'Gender'}"),
-        (lambda: Groups("site", threshold="0.5"), "threshold '0.5', expected a number"),
         (lambda: Plan(-1), "resamples -1, expected an integer, 0 or more"),
         (lambda: Plan(seed="x"), "seed 'x', expected an integer from 0 to 2**64 - 1"),
     ],
