@@ -19,6 +19,7 @@ from demur import (
     read_run,
     read_table,
 )
+from demur.feature import hooks
 
 RUN = GOLDEN / "run.json"
 TABLE = {
@@ -109,7 +110,8 @@ class TestFeatures:
     def test_are_given_once_each_and_are_no_data(self):
         with pytest.raises(UserError, match="^Costs is given twice: give one with all of them$"):
             evaluate(TABLE, Costs("0.1"), Costs("0.2"), **HOW)
-        told = r"is none of Groups, Raters, Costs, Conventions; give several systems in a list, evaluate\(\[a, b\]\)$"
+        names = ", ".join(options.__name__ for options in hooks("options").values())
+        told = rf"is none of {names}; give several systems in a list, evaluate\(\[a, b\]\)$"
         with pytest.raises(UserError, match=told):
             evaluate("own.csv", "other.csv", **HOW)
 
