@@ -1,7 +1,6 @@
 import gc
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -9,12 +8,6 @@ from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
-SOURCE = Path(__file__).parents[1] / "src" / "demur"
-KINDS = ("features", "extensions")
-# The folders of tests, and the pages of docs, that are about one extension.
-ABOUT = {"decide": ["decide"], "audit": ["audit"], "importers": ["importers"], "produce": ["produce"], "lab": ["simulate"]}
-PAGES = {"costs": "costs", "groups": "groups", "raters": "raters", "conventions": "which-aurc", "decide": "choosing"}
-PAGES |= {"audit": "audit", "importers": "importing", "produce": "producing"}
 
 settings.register_profile("few", deadline=None, max_examples=12, derandomize=True)
 settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)
@@ -47,14 +40,6 @@ def pytest_runtest_protocol(item, nextitem):
         if report.when == "call" or not report.passed:
             item.ihook.pytest_runtest_logreport(report=report)
     return True
-
-
-def pytest_collection_modifyitems(config, items):
-    """Tests that use a feature or an extension are left out if its folder is not there."""
-    used = [{name for mark in item.iter_markers("uses") for name in mark.args} for item in items]
-    there = {name for name in set().union(*used) if any(find_spec(f"demur.{kind}.{name}") for kind in KINDS)}
-    config.hook.pytest_deselected(items=[item for item, names in zip(items, used, strict=True) if names - there])
-    items[:] = [item for item, names in zip(items, used, strict=True) if not names - there]
 
 
 def pytest_collection_finish():

@@ -6,15 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import demur
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FILES = {"A quantity": 2, "A confidence": 1, "An interval method": 1, "A calibrator": 1, "A section of the page": 2}
-FILES |= {"A format of tables": 1}
+FILES |= {"A feature": 5, "An extension": 3, "A format of tables": 1}
 
 
 def diff_under(heading):
@@ -36,10 +39,25 @@ def changed(tmp_path_factory):
         for path, (old, lines) in diff_under(heading).items():
             target = copy / path
             assert target.exists() == (old != "/dev/null"), path
+            target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text((target.read_text(encoding="utf-8") if target.exists() else "") + lines, encoding="utf-8")
+    _install(copy / "demur-count")
     rows = ["cluster\titem\ttruth\tprediction\tsure", "a\tq\t1\t1\t0.9", "b\tq\t0\t1\t0.2", "c\tq\t0\t\t"]
     (copy / "t.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return Changed(copy, outputs_of(copy))
+
+
+def _install(package):
+    """Make the metadata of a package as an installer does, with its entry points."""
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    folder = package / "src" / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    folder.mkdir()
+    about = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (folder / "METADATA").write_text(about, encoding="utf-8")
+    points = [
+        f"[{group}]\n{name} = {value}\n" for group, of in project["entry-points"].items() for name, value in of.items()
+    ]
+    (folder / "entry_points.txt").write_text("\n".join(points), encoding="utf-8")
 
 
 EVALUATE = ("evaluate", "run.json", "run.json", "--mode", "zero_shot", "--mode", "few_shot", "--seed", "7")
@@ -52,6 +70,9 @@ POINTS = ("--bootstrap-resamples", "0", "--json", "--output")
 COMMANDS = {
     "simulate": ("simulate", "runs", "--output", "run.json", "--participants", "12", "--seed", "1"),
     "evaluate": (*EVALUATE, "--output", "m.json", "--report", "m.html"),
+    "tolerance": (*EVALUATE[:-2], "--tolerated-risk", "0.1", "--output", "o.json", "--report", "o.html"),
+    "count": ("count", "o.json"),
+    "commands": ("--help",),
     "table": ("table", "m.json", "--format", "csv"),
     "audit": AUDIT,
     "fields": ("fields", "run.json", "--mode", "few_shot"),
@@ -104,7 +125,9 @@ class Changed(NamedTuple):
 def outputs_of(copy):
     """What each command of the changed package prints."""
     call = [sys.executable, "-c", CODE, json.dumps(COMMANDS)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy / "tests")])}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy / "tests"), str(copy / "demur-count/src")])
+    }
     done = subprocess.run(call, cwd=copy, env=environment, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -180,6 +203,27 @@ def test_a_new_section_is_on_the_page(changed):
     page = changed.text("m.html")
     assert 'id="resampling"' in page
     assert "60 bootstrap resamples of participants, seed 7." in page
+
+
+@pytest.mark.slow
+def test_a_new_feature_has_its_option_rows_sentence_section_and_record(changed):
+    results = demur.load(changed.folder / "m.json")
+    assert "tolerated_risk" not in changed.content("m.json")
+    content = changed.content("o.json")
+    assert content["tolerated_risk"] == 0.1
+    names = [*zip(content["estimates"]["quantity"], content["estimates"]["system"])]
+    assert {("coverage@risk=0.1", system) for system in results.systems} <= {*names}
+    page = changed.text("o.html")
+    assert 'id="tolerance"' in page
+    sentences = re.findall(r"A risk of at most 0\.1 allows \S+ to answer [0-9.]+%\.", changed.printed["tolerance"])
+    assert len(sentences) == 2 * len(results.selective.confidences)
+    assert re.sub(r"<.*?>", "", page).count("A risk of at most 0.1 allows") == len(sentences)
+
+
+@pytest.mark.slow
+def test_a_new_extension_is_listed_and_run(changed):
+    assert "│ count " in changed.printed["commands"]
+    assert re.fullmatch(r"[0-9]+ numbers, [0-9]+ with an interval\n", changed.printed["count"])
 
 
 @pytest.mark.slow
