@@ -8,9 +8,8 @@ from importlib.resources import files
 import pytest
 
 import demur
-from demur.extension import installed
 from demur.quantities import QUANTITIES
-from installation import OURS, needs_all
+from installation import needs_all
 from reference import LOOPS
 
 
@@ -33,13 +32,15 @@ def test_the_public_names_are_those_of_the_stub():
         _ = demur.nope
 
 
-def homes_installed():
-    """The names without those of our extensions that were deleted."""
-    missing = tuple(f"demur.extensions.{name}." for name in {*OURS} - {*installed()})
-    return [(name, home) for name, home in homes_in_stub().items() if not home.startswith(missing)]
+def used_by(home):
+    """The marks of a test of a name whose home is in the folder of a feature or an extension."""
+    kind, _, folder = home.removeprefix("demur.").partition(".")
+    return [pytest.mark.uses(folder.partition(".")[0])] if kind in ("features", "extensions") else []
 
 
-@pytest.mark.parametrize(("name", "home"), homes_installed())
+@pytest.mark.parametrize(
+    ("name", "home"), [pytest.param(name, home, marks=used_by(home)) for name, home in homes_in_stub().items()]
+)
 def test_every_public_name_exists_where_the_stub_says_and_is_documented(name, home):
     member = getattr(import_module(home), name)
     assert getattr(demur, name) is member
