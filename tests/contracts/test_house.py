@@ -63,6 +63,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
         "demur.confidences.calibrators",
         "demur.extensions.decide.rule",
         "demur.extensions.audit",
+        "demur.extensions.retrieval",
     } - {"typer"}
     unused |= {"demur.read.guesser", "demur.quantities.conventions.emulations", "demur.show.tables"}
     unused |= {"demur.drawing.picture", "demur.drawing.forest", "html"}
