@@ -75,6 +75,13 @@ def test_all_256_resamples_of_the_example(results):
     assert values == pytest.approx(wanted, abs=1e-12, nan_ok=True)
 
 
+def sample_of(view, drawn):
+    """The replicates of one system, or of one that is cut where another ends."""
+    if isinstance(view, CurveView):
+        return Sample.drawn(view.table, drawn)
+    return view.join([Sample.drawn(member.table, drawn) for member in view.members])
+
+
 def evaluated_others():
     """Everybody beside the system, before anything is resampled."""
 
