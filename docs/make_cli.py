@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from demur.cli.commands import app
+from demur.feature import hooks
 from demur.options import declared, flag_of, sections
 from demur.sampling.coverage import Coverage
 
@@ -66,7 +67,7 @@ in `[groups]` and `[raters]` a key that is none of the list is a name of yours, 
 section or key, or a value of another kind, is an error, and nothing is evaluated. Python does not read the file: there each section is a class
 with these arguments, for example `demur.evaluate(data, demur.Groups(sex="Gender"), plan=demur.Plan(resamples=2000))`.
 """
-ORDER = ("reading", "settings", "plan", "groups", "raters", "costs", "conventions")
+ORDER = ("reading", "settings", "plan", *hooks("options"))
 _DEFAULTS = {f"{name}_{field.name}": field.default for name, kind in sections().items() for field in fields(kind)}
 
 

@@ -211,9 +211,10 @@ def test_a_reported_file_that_cannot_be_audited_is_one_line_and_exit_code_2(fold
             "--data per_query.csv --reported summary.json --instrument PHQ-9",
             "--instrument does not apply to a per-query table: leave it out",
         ),
-        (
+        pytest.param(
             "--data run.json --reported summary.json --rater R=r.csv",
             "--rater does not apply to figures of another tool: leave it out",
+            marks=pytest.mark.uses("raters"),
         ),
     ],
 )

@@ -8,6 +8,7 @@ from make_golden import files
 from demur.feature import Feature, features, hooks
 from demur.options import declared, flag_of
 from hiding import EVALUATES, run_hiding
+from whole import whole
 
 OURS = (*features(),)
 ASKED = {
@@ -57,6 +58,7 @@ def numbers(package, names, folder):
     return dict(json.loads(done.stdout))
 
 
+@whole
 def test_our_features_are_found():
     assert {"groups", "raters", "costs", "conventions"} <= {*features()}
     assert all(isinstance(feature, Feature) for feature in features().values())

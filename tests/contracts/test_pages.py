@@ -17,8 +17,10 @@ from make_definitions import PAGE, page
 
 from commands import ROOT
 from demur.show.tables import table_text
+from whole import whole
 
 
+@whole
 def test_the_definitions_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
 
@@ -29,10 +31,12 @@ def test_the_calibration_page_and_its_figure_are_current():
     assert make_calibration.FIGURE.read_text(encoding="utf-8") == drawing, "run `make docs`"
 
 
+@whole
 def test_the_page_of_the_command_line_is_current():
     assert make_cli.PAGE.read_text(encoding="utf-8") == make_cli.page(), "run `make docs`"
 
 
+@whole
 @pytest.mark.slow
 def test_commands_are_listed_in_their_order_whichever_is_imported_first():
     code = (

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import demur
+from whole import whole
 
 PURPOSE = 24  # how wide the column of purposes is
 
@@ -32,11 +33,13 @@ def test_the_first_example_comes_within_ten_lines():
     assert "demur.evaluate(" in "\n".join(demur.__doc__.splitlines()[:12])
 
 
+@whole
 def test_dir_lists_the_public_names_and_nothing_else():
     assert dir(demur) == sorted([*demur.__all__, "__version__"])
     assert all(hasattr(demur, name) for name in dir(demur))
 
 
+@whole
 @pytest.mark.slow
 def test_dir_is_the_same_after_everything_was_used():
     code = "import demur, demur.cli; [getattr(demur, name) for name in demur.__all__]; print(*dir(demur))"

@@ -10,8 +10,10 @@ import pytest
 import demur
 from demur.quantities import QUANTITIES
 from reference import LOOPS
+from whole import whole
 
 
+@whole
 def test_every_quantity_has_a_plain_loop():
     """A policy chooses what is shown; the loop takes what was shown."""
     names = {entry.name.removesuffix("@policy") for entry in QUANTITIES.values()}
@@ -30,7 +32,15 @@ def test_the_public_names_are_those_of_the_stub():
         _ = demur.nope
 
 
-@pytest.mark.parametrize(("name", "home"), homes_in_stub().items())
+def used_by(home):
+    """The marks of a test of a name whose home is in the folder of a feature or an extension."""
+    kind, _, folder = home.removeprefix("demur.").partition(".")
+    return [pytest.mark.uses(folder.partition(".")[0])] if kind in ("features", "extensions") else []
+
+
+@pytest.mark.parametrize(
+    ("name", "home"), [pytest.param(name, home, marks=used_by(home)) for name, home in homes_in_stub().items()]
+)
 def test_every_public_name_exists_where_the_stub_says_and_is_documented(name, home):
     member = getattr(import_module(home), name)
     assert getattr(demur, name) is member

@@ -71,6 +71,7 @@ def test_names_and_artifact_keys_are_unique_and_stable():
     }
 
 
+@pytest.mark.uses("groups", "costs")
 def test_the_names_of_the_other_families_are_stable():
     assert {family: [entry.name for entry in quantities(family)] for family in FAMILIES if family != "curve"} == {
         "costs": [

@@ -21,6 +21,7 @@ from demur.results import json_table, json_v1, json_v1_read
 from demur.results.load import results_of
 from golden_runs import WHEN, evaluated
 from made_results import pair_text, results_of_systems, system, table_of_three
+from whole import whole
 
 NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "evidence", "short_domain_rate", "above", "below")
 
@@ -166,6 +167,7 @@ def test_the_numbers_of_a_file_are_those_that_were_computed(paired):
         assert [*map(float, made[1::2])] == pytest.approx([*map(float, kept[1::2])], rel=1e-10, abs=1e-12)
 
 
+@whole
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_schemas_are_current(name):
     shipped = files("demur").joinpath(f"schemas/{name}").read_text(encoding="utf-8")

@@ -1,10 +1,11 @@
 """Risk gaps between a rater or point and a system: their keys, and the verdict they support."""
 
+from demur.features.raters import FEATURE
 from demur.inference.estimates import Estimate, deciding
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.registry import POINT
 
-COVERAGE_OF, ANSWERED_BY, HANDED_TO = "coverage_of", "answered_by", "handed_to"
+COVERAGE_OF, ANSWERED_BY, HANDED_TO = FEATURE.groupings
 RISK = f"matched_risk@{POINT}"
 BELOW, ABOVE, UNDECIDED = "below the rater's risk", "above the rater's risk", "not distinguishable"
 
