@@ -168,7 +168,7 @@ def _group_recipes(
     claimed: Results, system: str, confidence: str, items: Items, units: Sequence[Unit]
 ) -> Iterator[tuple[Key, Recipe]]:
     """The loop of every number of a group of one system under one confidence, over the labelled units of a grouping."""
-    record = claimed.selective.groups
+    record = getattr(claimed.selective, "groups", None)
     for grouping in record.groupings if record else ():
         table = Rows(by_cluster(items, _labelled(items, grouping.name, units)))
         rows = claimed.where(system=system, confidence=confidence)
@@ -183,7 +183,7 @@ def _group_recipes(
 
 def strata_of_runs(claimed: Results, runs: Mapping[str, Items]) -> list[int] | None:
     """The stratum of each cluster; None where the file records no strata."""
-    record = claimed.selective.groups
+    record = getattr(claimed.selective, "groups", None)
     if record is None or record.stratified_by is None:
         return None
     items = next(iter(runs.values()))

@@ -59,6 +59,7 @@ def test_markup_reaches_a_terminal_as_text():
 NOUNS = ["\x1b[31mred", "a\u202eb", "\u2066x", "tab\tword", "</p><b>", "\x9b2J"]
 
 
+@pytest.mark.uses("groups", "decide")
 @pytest.mark.parametrize("noun", NOUNS)
 def test_a_noun_is_text_wherever_it_is_shown(tmp_path, noun):
     """On the console, on the page, in sentences, and in what another command reads of the file."""

@@ -178,6 +178,7 @@ class TestFile:
         assert done.returncode == 0, done.stderr
         return load(folder / "m.json")
 
+    @pytest.mark.uses("groups")
     def test_what_is_typed_wins(self, folder):
         Path("demur.toml").write_text(
             '[settings]\ncoverages = [0.2, 0.4]\narea_coverage = 0.3\n[columns]\ncluster = "site"\n'
@@ -197,6 +198,7 @@ class TestFile:
         assert done.returncode == 0, done.stderr
         assert load(folder / "below" / "it" / "m.json").study.bootstrap.n_resamples == 20
 
+    @pytest.mark.uses("groups", "costs", "conventions")
     def test_one_of_what_may_be_several_needs_no_list(self, folder):
         lines = ("[groups]", 'labels = "site=site"', "[costs]", "prices = 0.1", "[conventions]", 'names = "geifman"')
         Path("demur.toml").write_text("\n".join(lines))
@@ -224,8 +226,6 @@ class TestFile:
             ('[settings]\nintersection_only = "yes"', "[settings]: intersection_only 'yes', expected true or false"),
             ("[settings]\ncoverages = [true]", "[settings]: coverages True, expected a text or a number, or a list of"),
             ("[columns]\ncluster = 1", "[columns]: cluster 1, expected the name of a column"),
-            ("[groups]\nsex = 1", "[groups]: sex 1, expected the name of a column, or a list of it and its cut points"),
-            ("[groups]\ntreshold = 0.5", "[groups]: treshold 0.5, expected the name of a column, or a list of it"),
             ("[settings]\narea_coverage = 2", "[settings]: coverage 2, expected a number above 0 and at most 1"),
             ('[reading]\nrepeats = "frist"', "[reading]: no rule for repeats is called frist; did you mean first?"),
             ("[plan", ""),
@@ -239,9 +239,13 @@ class TestFile:
         assert done.stderr.startswith(f"demur: {folder / 'demur.toml'}: {message}")
         assert {path.name for path in folder.iterdir()} == before
 
-    def test_a_misspelt_option_of_groups_is_offered_the_nearest(self, folder):
-        Path("demur.toml").write_text("[groups]\ntreshold = 0.5")
-        assert demur(folder, "evaluate", "own.csv").stderr.endswith("; did you mean threshold?\n")
+    @pytest.mark.uses("groups")
+    @pytest.mark.parametrize(("line", "near"), [("sex = 1", ""), ("treshold = 0.5", "; did you mean threshold?")])
+    def test_a_group_is_a_column_or_a_misspelt_option(self, folder, line, near):
+        Path("demur.toml").write_text(f"[groups]\n{line}")
+        expected = "expected the name of a column, or a list of it and its cut points, ['Age', [18, 40]]"
+        told = f"demur: {folder / 'demur.toml'}: [groups]: {line.replace(' =', '')}, {expected}{near}\n"
+        assert demur(folder, "evaluate", "own.csv").stderr == told
 
     def test_a_mistake_in_what_is_typed_is_told_without_it(self, folder):
         Path("demur.toml").write_text("[settings]\nlevel = 0.9")

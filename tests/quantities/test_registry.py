@@ -71,6 +71,7 @@ def test_names_and_artifact_keys_are_unique_and_stable():
     }
 
 
+@pytest.mark.uses("groups", "costs")
 def test_the_names_of_the_other_families_are_stable():
     core = {entry.name for entry in ALL if ".extensions." not in entry.function.__module__}
     others = [family for family in FAMILIES if family != "curve"]

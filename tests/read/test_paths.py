@@ -110,6 +110,7 @@ def nested(folder, source):
 NESTED = {"cluster": "meta.doc", "item": "id", "score": "judge.score"}
 
 
+@pytest.mark.uses("groups")
 @pytest.mark.parametrize("source", ["jsonl", "parquet", "lists"])
 def test_confidences_groups_and_probabilities_are_found_by_their_paths(tmp_path, source):
     data, path = nested(tmp_path, source), "model.sure"

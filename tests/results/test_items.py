@@ -5,7 +5,7 @@ import math
 import pytest
 
 from commands import demur
-from demur import PHQ8, UserError, load, report_html
+from demur import PHQ8, load, report_html
 from demur.read import read_table
 from results_by_loops import compared, run_recipes
 from sections import evaluate
@@ -50,8 +50,6 @@ def test_row_numbers_are_no_items():
     page = report_html(results)
     assert "most often" not in page
     assert "or if up to 30 are named, with at least 10 units each" in page
-    with pytest.raises(UserError, match="groups by item need a column of items: map one, columns={'item': 'COLUMN'}"):
-        by_item(data, labels="item")
 
 
 def scores(answer):

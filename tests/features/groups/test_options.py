@@ -31,6 +31,10 @@ def test_cut_points_stay_with_their_column():
     ("made", "message"),
     [
         (lambda: evaluate(TABLE, Groups(g="x"), **HOW), "no column x for the group g"),
+        (
+            lambda: evaluate(TABLE, Groups("item"), **HOW),
+            "groups by item need a column of items: map one, columns={'item': 'COLUMN'}",
+        ),
         (lambda: Groups(threshold=0.5), "threshold is for groups: name some, Groups(sex='Gender')"),
         (lambda: Groups(min_clusters=1), "min_clusters 1, expected an integer, 2 or more"),
         (lambda: Groups(["site", None]), "group ['site', None], expected names with their columns, {'sex': 'Gender'}"),
