@@ -20,6 +20,7 @@ from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from golden_runs import RUN
+from parametrized import parametrize_few
 from results_by_loops import compared, query_recipes, run_recipes
 
 MODES = ("zero_shot", "few_shot")
@@ -80,7 +81,7 @@ def changed(content, recomputed, monkeypatch):
 
 
 class TestRuns:
-    @pytest.mark.parametrize(
+    @parametrize_few(
         "settings",
         [
             {"confidence": "all", "grid": Settings().coverages},
@@ -90,6 +91,7 @@ class TestRuns:
             {"interval": "studentised"},
             {"resamples": 0},
         ],
+        2,
         ids=["every confidence", "another loss", "areas cut", "bca", "studentised", "points alone"],
     )
     @pytest.mark.parametrize("modes", [MODES, pytest.param(("few_shot",), marks=pytest.mark.slow)], ids=len)
@@ -138,7 +140,7 @@ class TestRuns:
         assert outcomes.keys() == {"differs", "refused"}
         assert outcomes["differs"] > outcomes["refused"]
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("path", "value", "figure"),
         [
             (("mae_at_coverage", "0.10", "requested"), 0.2, f"{TOTAL}, mae_at_coverage, 0.10, requested"),
@@ -150,6 +152,7 @@ class TestRuns:
             ),
             (("bootstrap", "std_error", "aurc_full"), None, "zero_shot, aurc, total_evidence: std error"),
         ],
+        2,
         ids=str,
     )
     def test_so_is_what_the_file_says_twice_how_an_interval_was_made_and_what_was_left_out(

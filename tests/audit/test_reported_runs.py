@@ -10,6 +10,7 @@ from demur.extensions.audit.reported.reading import runs_to_audit
 from demur.extensions.audit.reported.runs import audited_runs
 from demur.files.strict_json import loads
 from demur.read import read_table
+from parametrized import parametrize_few
 from reported_runs import MODES, audited, scores, verdicts
 from runs import experiment, failure, participant, run, written
 
@@ -106,7 +107,7 @@ class TestMatches:
 
 
 class TestCauses:
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("loss", "key", "reported", "cause"),
         [
             ("abs", "cmax", "1.0", "would equal it, abstentions left out of the denominator"),
@@ -128,6 +129,7 @@ class TestCauses:
                 "would equal it, × 3: loss not normalised (abs, not abs_norm), given in percent (× 100)",
             ),
         ],
+        5,
     )
     def test_a_known_other_way_of_counting_is_named(self, four, loss, key, reported, cause):
         content = loads(f'{{"loss": "{loss}", "{key}": {reported}}}', number=Printed.of)

@@ -14,6 +14,7 @@ from demur.extensions.audit.reported.names import ReportedQuantity
 from demur.extensions.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
+from parametrized import parametrize_few
 from reference.conventions import ALSO_REPORTED, TOOLS, number, with_abstentions
 from reference.selective import Unit
 from runs import written
@@ -47,9 +48,10 @@ def test_what_is_known_to_an_audit_alone():
             assert found.value == pytest.approx(float(value), abs=1e-9)
 
 
-def test_every_figure_of_a_tool_is_that_of_the_plain_loops():
+@pytest.mark.parametrize("cases", [10, pytest.param(60, marks=pytest.mark.slow)])
+def test_every_figure_of_a_tool_is_that_of_the_plain_loops(cases):
     rng, zero_worst = random.Random(8), dict(zip(ALSO_KNOWN, (min, max)))
-    for _ in range(60):
+    for _ in range(cases):
         rows = random_units(rng)
         answered = [row.loss for row in rows if row.loss is not None]
         for tool, known in KNOWN.items():
@@ -95,7 +97,7 @@ def test_a_paper_of_each_tool_from_the_same_run_is_named(tmp_path, results):
             assert found[key]["recomputed"] == pytest.approx(ours[key])
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@parametrize_few("tool", TOOLS, 3)
 def test_every_emulation_is_named(tmp_path, results, tool):
     names = [row.key.quantity for row in results if row.key.convention == tool and row.key.quantity != "aurc_hyperbola"]
     _, found = audited(tmp_path, table_of(results, tool, names, digits=6))

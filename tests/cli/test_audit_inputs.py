@@ -8,6 +8,7 @@ import pytest
 
 from commands import demur
 from demur.extensions.lab.runs import simulated_run
+from parametrized import parametrize_few
 from runs import written
 
 MODES = ("zero_shot", "few_shot")
@@ -58,7 +59,7 @@ def audited(folder, *arguments):
 
 class TestReportsOfOneRun:
     @pytest.mark.parametrize("mode", MODES)
-    @pytest.mark.parametrize("comparison", [AS_IN_000, AS_IN_001, {"deltas": {}}, {"enabled": False}, None])
+    @parametrize_few("comparison", [AS_IN_000, AS_IN_001, {"deltas": {}}, {"enabled": False}, None], 2)
     def test_it_is_held_against_the_run_of_its_mode_alone(self, runs, mode, comparison):
         written(runs, report_of_one_run(runs, mode, comparison), "reported.json")
         for data in (("run.json",), ("other.json", "run.json")):
@@ -145,7 +146,7 @@ class TestOwnFilesWithoutData:
             evaluated(folder, f"of_{name}.json", *arguments)
         return folder
 
-    @pytest.mark.parametrize("name", EVALUATED)
+    @parametrize_few("name", EVALUATED, 2)
     def test_the_recorded_files_are_used(self, made, name):
         counts = audited(made, "--reported", f"of_{name}.json")
         assert (counts["differs"], counts["not_recognised"]) == (0, 0)

@@ -10,6 +10,7 @@ import pytest
 
 from commands import demur
 from demur import PHQ8, load
+from parametrized import parametrize_few
 
 FLAGS = ("--bootstrap-resamples", "10", "--output", "m.json")
 SEEDED = ("--seed", "1", *FLAGS)
@@ -179,7 +180,7 @@ def check_result(folder, units, clusters):
     assert results.selective.clusters_included == clusters
 
 
-@pytest.mark.parametrize("name", ORDINARY)
+@parametrize_few("name", ORDINARY, 6)
 def test_an_ordinary_table_is_evaluated_at_once_or_by_the_command_it_shows(tmp_path, name):
     text, units, clusters, asked = ORDINARY[name]
     (tmp_path / name).write_bytes(text.encode())

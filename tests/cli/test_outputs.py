@@ -12,6 +12,7 @@ from demur.confidences.calibration import load_calibration
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import simulated_run
 from demur.facts.instruments import PHQ8
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "8", "--quiet")
@@ -81,7 +82,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@parametrize_few("name", COMMANDS, 3)
 @pytest.mark.parametrize("where", [slow("."), slow("data"), "elsewhere"])
 def test_no_command_writes_over_what_it_or_its_artifact_was_made_from(folder, name, where):
     words, targets = COMMANDS[name]

@@ -14,6 +14,7 @@ from demur import evaluate, load
 from demur.extensions.lab.runs import simulated_run
 from demur.options import KEYWORDS, declared, flag_of
 from golden_runs import GOLDEN, WHEN
+from parametrized import parametrize_few
 from runs import written
 from sections import SECTIONS, toml, words
 from sections import evaluate as by_python
@@ -110,7 +111,7 @@ def _path():
     return str(Path(inspect.getfile(evaluate)).parents[2])
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("typed", "completed"),
     [
         ("demur ev", ["evaluate"]),
@@ -118,6 +119,7 @@ def _path():
         ("demur evaluate --every", ["--every-row-its-own-cluster"]),
         ("demur choose --lower", ["--lower-is-surer"]),
     ],
+    1,
 )
 def test_the_shell_completes_commands_and_options(tmp_path, typed, completed):
     asked = {"_DEMUR_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
@@ -149,7 +151,7 @@ def without_false(options):
     return {name: value for name, value in options.items() if value is not False}
 
 
-@pytest.mark.parametrize(("data", "how"), SAME.values(), ids=SAME)
+@parametrize_few(("data", "how"), SAME.values(), 4, ids=SAME)
 def test_the_command_the_file_and_python_give_the_same_results(folder, data, how):
     how = HOW | how
     files = [f"{name}={path}" for name, path in data.items()] if isinstance(data, dict) else data

@@ -12,6 +12,7 @@ from demur.cli import present_spelling
 from demur.cli.schema import SCHEMAS
 from demur.extensions.lab.runs import simulated_run
 from golden_runs import GOLDEN
+from parametrized import parametrize_few
 from runs import written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "10", "--quiet")
@@ -95,7 +96,7 @@ def commands(group, words=()):
             yield " ".join((*words, name)), command
 
 
-@pytest.mark.parametrize(("name", "command"), [*commands(COMMAND)])
+@parametrize_few(("name", "command"), [*commands(COMMAND)], 9)
 def test_the_help_of_a_command_shows_how_it_is_called(tmp_path, name, command):
     calls = re.findall(r"^ *Example: demur (.+)", command.help, flags=re.MULTILINE)
     assert calls

@@ -6,6 +6,7 @@ import pytest
 
 from commands import demur
 from demur import load
+from parametrized import parametrize_few
 
 TABLES = {
     "loss.csv": "cluster,loss,sure\na,0,0.9\na,0.5,0.4\nb,,0.2\nb,0.25,0.6\nc,1,0.1\n",
@@ -41,7 +42,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", TABLES)
+@parametrize_few("name", TABLES, 2)
 def test_a_table_is_evaluated_shown_and_audited(folder, name):
     made = demur(folder, "evaluate", name, *READING[name], *FLAGS, "--output", "m.json", "--report", "m.html")
     assert (made.returncode, made.stderr) == (0, "")

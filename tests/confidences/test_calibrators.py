@@ -23,6 +23,7 @@ from demur.confidences.calibrators import (
     LogisticCalibrator,
     TemperatureScalingCalibrator,
 )
+from parametrized import parametrize_few
 
 RNG = np.random.default_rng(4)
 X = {"evidence": RNG.integers(0, 6, 300).astype(float), "spoken": RNG.normal(3, 1, 300)}
@@ -40,7 +41,7 @@ def sigmoid(values):
 
 
 class TestTemperature:
-    @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5, 6.0])
+    @parametrize_few("temperature", [0.4, 1.0, 2.5, 6.0], 2)
     def test_a_known_temperature_is_recovered(self, temperature):
         rng = np.random.default_rng(1)
         odds = rng.normal(0, 2, 40_000)

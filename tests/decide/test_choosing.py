@@ -20,6 +20,7 @@ from demur.facts.items import Items
 from demur.quantities.curve import Curve
 from demur.sampling.draws import folds
 from demur.show.selective.operating import operating_data
+from parametrized import parametrize_few
 
 T1 = {
     "confidence": [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0],
@@ -136,12 +137,13 @@ ZERO_ONE = {"truth": [0] * 10, "prediction": [0] * 9 + [1], "clusters": [*range(
 class TestTypedLimits:
     """With % per cent; without it, of losses declared 0 or 1 and of coverages, per cent above 1, else a share."""
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("typed", "share"),
         [
             *[("10%", "0.1"), ("10", "0.1"), ("0.1", "0.1"), (10, "0.1"), (0.1, "0.1"), ("10.0 %", "0.1"), ("1", "1")],
             *[("12.5", "0.125"), ("1.5", "0.015"), ("1%", "0.01"), ("0.5%", "0.005"), ("100/3", "1/3"), ("0", "0")],
         ],
+        4,
     )
     def test_a_risk(self, tmp_path, typed, share):
         confidence = [*range(10, 0, -1)]

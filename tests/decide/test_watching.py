@@ -7,6 +7,7 @@ import pytest
 from commands import demur
 from demur import Reading, UserError, Watch, apply, choose, grade, grade_units, load_rule, read_table
 from demur.extensions.decide.watching import BETS, wealth_of
+from parametrized import parametrize_few
 
 PEOPLE, ITEMS = 150, 4
 
@@ -89,7 +90,7 @@ class TestAnEmptyLoss:
         return pd.DataFrame({"cluster": cluster, "sure": confidence, name: values})
 
     @pytest.mark.parametrize("name", ["loss", "score"])
-    @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+    @parametrize_few("suffix", ["csv", "jsonl", "parquet"], 1)
     def test_the_data_that_a_rule_was_chosen_on_raise_no_alarm(self, tmp_path, name, suffix):
         write = {"csv": "to_csv", "jsonl": "to_json", "parquet": "to_parquet"}[suffix]
         how = {"jsonl": {"orient": "records", "lines": True}}.get(suffix, {"index": False})

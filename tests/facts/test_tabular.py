@@ -15,6 +15,7 @@ from demur.extensions.audit.own import audited_runs
 from demur.extensions.lab.designs import DESIGNS
 from demur.extensions.lab.study import coverage
 from demur.facts.frames import Tabular
+from parametrized import parametrize_few
 
 RUN = demur.read_run(GOLDEN / "run.json", mode="few_shot")
 ROWS = [ItemPrediction(person, 0, 2, person % 2, person) for person in range(4)]
@@ -135,7 +136,7 @@ def made_from(frame, queries):
     yield demur.evaluate_retrieval(demur.read_queries(queries), plan=NONE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@parametrize_few("kind", KINDS, 2)
 def test_the_frame_is_of_the_kind_that_came_in(kind):
     make, expected = KINDS[kind]
     frame = make(UNITS_OF)

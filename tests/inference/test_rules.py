@@ -12,6 +12,7 @@ from demur.inference.intervals import METHODS, NO_VARIATION
 from demur.inference.rules import RULES, Counted
 from demur.inference.views import CurveView
 from demur.quantities import QUANTITIES
+from parametrized import parametrize_few
 
 PLAN = Plan(400, seed=2)
 
@@ -93,7 +94,7 @@ def test_the_count_is_written_beside_the_interval():
     assert estimate(with_losses(10), ["aurc"], plan=PLAN)["aurc"].recommended.method == "studentised"
 
 
-@pytest.mark.parametrize("participants", [5, 12, 30])
+@parametrize_few("participants", [5, 12, 30], 1)
 def test_the_method_does_not_depend_on_how_many_resamples_there_are(participants):
     for seed in range(8):
         people = make_people(participants, seed=seed)

@@ -10,6 +10,7 @@ import pytest
 from commands import demur
 from demur.facts.instruments import GAD7
 from faults import Fault
+from parametrized import parametrize_few
 from producing import interviews, serving
 
 
@@ -212,7 +213,7 @@ def marked(tmp_path):
 FAULTS = ("wrong_types", "truncated", "refusal", "context_overflow", "logprobs_unaligned")
 
 
-@pytest.mark.parametrize("kind", [None, *FAULTS])
+@parametrize_few("kind", [None, *FAULTS], 2)
 def test_no_word_that_was_said_is_in_a_file_or_a_message(tmp_path, kind):
     made = marked(tmp_path)
     first = people(made)[0]

@@ -5,6 +5,7 @@ import pytest
 from demur.extensions.produce.failures import CATEGORIES, EndpointError
 from demur.extensions.produce.journal import replayed
 from faults import Fault
+from parametrized import parametrize_few
 from producing import failures, interviews, produced, production, serving
 
 ZERO = {"assess": {"mode": "zero_shot"}, "endpoint": {"concurrency": 1}}
@@ -39,7 +40,7 @@ def asked(exchanges, step, participant):
 
 
 @pytest.mark.parametrize("step", ["evidence", "score"])
-@pytest.mark.parametrize("kind", ["rate_limited", "unavailable", "dropped", "cut", "server_error"])
+@parametrize_few("kind", ["rate_limited", "unavailable", "dropped", "cut", "server_error"], 2)
 def test_what_may_pass_is_asked_again_with_the_same_request(folder, people, plain, tmp_path, kind, step):
     fault = Fault(kind, participant=str(people[0]), step=step, times=2)
     outcome, found, exchanges = faulty(folder, tmp_path, fault)
@@ -66,7 +67,7 @@ def test_a_slow_answer_is_a_timeout_and_is_asked_for_again(folder, people, plain
     assert scored == [None, 200]
 
 
-@pytest.mark.parametrize("kind", ["wrong_types", "score_7", "missing_item", "prose"])
+@parametrize_few("kind", ["wrong_types", "score_7", "missing_item", "prose"], 2)
 def test_an_invalid_answer_is_asked_for_again_with_the_next_seed(folder, people, plain, tmp_path, kind):
     outcome, found, exchanges = faulty(folder, tmp_path, Fault(kind, participant=str(people[0]), step="score"))
     first, second = asked(exchanges, "score", people[0])
@@ -121,7 +122,7 @@ LASTING = {
 }
 
 
-@pytest.mark.parametrize("kind", LASTING)
+@parametrize_few("kind", LASTING, 5)
 def test_what_lasts_fails_one_participant_with_its_category(folder, people, plain, tmp_path, kind):
     fault = Fault(kind, participant=str(people[0]), step="score", times=None)
     outcome, found, _ = faulty(folder, tmp_path, fault)
@@ -229,7 +230,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSED)
+@parametrize_few("kind", REFUSED, 2)
 def test_what_the_endpoint_cannot_do_is_refused_before_anything_is_sent(folder, tmp_path, kind):
     step = "embed" if kind == "no_embeddings" else "probe"
     with serving(folder, [Fault(kind, step=step, times=None)]) as endpoint:

@@ -12,6 +12,7 @@ import pytest
 
 from commands import demur
 from faults import Fault
+from parametrized import parametrize_few
 from producing import interviews, serving
 
 FILES = ("lock", "config.json", "journal.jsonl", "references.npz", "failures.json", "usage.json", "run.json")
@@ -84,7 +85,7 @@ def test_a_configuration_that_is_not_of_demur_is_none(folder, endpoint, tmp_path
 
 
 @pytest.mark.parametrize("how", [os.symlink, os.link])
-@pytest.mark.parametrize("name", [*FILES, "text/evidence/304.json"])
+@parametrize_few("name", [*FILES, "text/evidence/304.json"], 3)
 def test_nothing_is_written_through_a_link(folder, endpoint, begun, tmp_path, name, how):
     """Neither in a new folder, nor in one that somebody passed on with a configuration of demur."""
     victim = tmp_path / "victim"

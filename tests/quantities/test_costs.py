@@ -18,6 +18,7 @@ from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_t
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
 from demur.sampling.sample import Sample
+from parametrized import parametrize_few
 from reference import number
 from reference.selective import PlainCurve, Unit
 from seeds import seeds
@@ -189,7 +190,7 @@ def test_every_cost_is_that_of_the_plain_loops(units):
         assert one(curve) == float(number(str(one), units, largest=3)), one
 
 
-@pytest.mark.parametrize("seed", seeds(7, 20))
+@parametrize_few("seed", seeds(7, 20), 3)
 def test_every_cost_of_a_replicate_is_that_of_its_units(seed):
     units = Units.random(seed)
     largest = float(np.abs(units.loss).max(initial=0)) + 1

@@ -11,6 +11,7 @@ import pytest
 import demur
 from cases import curve_of
 from demur import Instrument, ItemPrediction, UserError, selective_prediction
+from parametrized import parametrize_few
 from reference import number
 from reference.selective import Unit
 
@@ -50,7 +51,7 @@ def random_rows(seed):
     ]
 
 
-@pytest.mark.parametrize(("name", "options"), SCALARS.items())
+@parametrize_few(("name", "options"), SCALARS.items(), 4)
 def test_each_function_is_the_metric_of_its_name_as_a_plain_float(name, options):
     assert getattr(demur, name) is getattr(selective_prediction, name)
     for seed in range(30):

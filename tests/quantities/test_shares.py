@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from demur import Minus, Plan, compare, grade_units
 from demur.quantities import quantities
 from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts
+from parametrized import parametrize_few
 
 counts = st.integers(0, 200)
 
@@ -46,7 +46,7 @@ def test_shares_of_forecasts(pairs):
         assert found["tpr"](forecasts, 0.0)[0] == share(within, len(positive))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@parametrize_few("seed", range(5), 2)
 def test_shares_of_the_draws(seed):
     """Of draws above and below 0, of those without the number, with another threshold, and of a shorter curve."""
     rng = np.random.default_rng(seed)

@@ -19,6 +19,7 @@ from demur import UserError, instrument, read_items, read_table, read_trec
 from demur.files.limits import FILE, LINE, MEMBER, RATIO
 from demur.read.queries import read_queries
 from inspect_logs import archive, members_of
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 UNITS = "cluster,item,truth,prediction,note\n"
@@ -139,7 +140,7 @@ def spaces():
     return gzip.compress(b" " * 20_000_000)
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("name", "words"),
     [
         ("log.json", ("import", "inspect", "log.json", "-o", "u.jsonl")),
@@ -151,6 +152,7 @@ def spaces():
         ("run.json.gz", ("evaluate", "run.json.gz")),
         ("qrels.gz", ("retrieval", "--qrels", "qrels.gz", "--run", "qrels.gz")),
     ],
+    3,
 )
 def test_a_few_bytes_that_unpack_to_very_many_are_refused(tmp_path, spaces, name, words):
     written(tmp_path, spaces, name)
@@ -185,7 +187,7 @@ def test_blank_space_is_skipped_at_once(tmp_path):
     assert took[1] < took[0] + 0.5
 
 
-@pytest.mark.parametrize(("name", "first"), [("t.csv", UNITS), ("t.jsonl", "")])
+@parametrize_few(("name", "first"), [("t.csv", UNITS), ("t.jsonl", "")], 1)
 def test_blank_lines_come_to_an_end(tmp_path, name, first):
     path = written(tmp_path, first + "\n" * 1_100_000, name)
     with pytest.raises(UserError, match=r"line 100000\d: 1000000 empty lines before it, expected rows"):

@@ -8,6 +8,7 @@ import pytest
 import demur
 from commands import demur as command
 from demur import Groups, UserError, evaluate
+from parametrized import parametrize_few
 
 NAMES = [
     ("p(yes), raw", "x"),
@@ -29,7 +30,7 @@ def table(*names):
     return {"doc": [f"d{row // 2}" for row in rows], "loss": [row % 3 // 2 for row in rows], **columns}
 
 
-@pytest.mark.parametrize("names", NAMES)
+@parametrize_few("names", NAMES, 2)
 def test_confidences_in_a_list_are_taken_as_they_are(tmp_path, names):
     pd.DataFrame(table(*names)).to_csv(tmp_path / "t.csv", index=False)
     results = evaluate(table(*names), confidence=[*names], **HOW)
@@ -55,7 +56,7 @@ def test_a_folder_of_parts_takes_such_names_too(tmp_path):
     assert results.selective.confidences == names
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("typed", "names"),
     [
         ("p(yes), raw,x", ("p(yes), raw", "x")),
@@ -63,6 +64,7 @@ def test_a_folder_of_parts_takes_such_names_too(tmp_path):
         ("p(yes), raw", ("p(yes), raw",)),
         ("x", ("x",)),
     ],
+    2,
 )
 def test_a_list_typed_with_commas_knows_the_names_of_the_columns(tmp_path, typed, names):
     pd.DataFrame(table("p(yes), raw", "x")).to_csv(tmp_path / "t.csv", index=False)

@@ -16,6 +16,7 @@ from demur.files.write import json_text
 from demur.results.load import results_of
 from golden_runs import WHEN
 from made_results import pair_text, table_of_three, three_text
+from parametrized import parametrize_few
 from runs import written
 from sections import evaluate
 
@@ -248,7 +249,7 @@ LACKING = {
 }
 
 
-@pytest.mark.parametrize("lacking", LACKING)
+@parametrize_few("lacking", LACKING, 3)
 def test_a_file_of_columns_that_lacks_something_is_one_line(tmp_path, lacking):
     change, message = LACKING[lacking]
     told = shown_every_way(tmp_path, change(json.loads(grouped_text(3))))
@@ -267,7 +268,7 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("lacking", NESTED)
+@parametrize_few("lacking", NESTED, 2)
 def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     content = json.loads(grouped_text(1))
     change, message = NESTED[lacking]
@@ -275,7 +276,7 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     assert message in shown_every_way(tmp_path, content)[0]
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("path", "value"),
     [
         (("curves", 0, "curve", "selective_risk", 0), 1e308),
@@ -285,6 +286,7 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
         (("groups", "curves", 0, "coverage", 0), 1e300),
         (("external_points",), []),
     ],
+    2,
 )
 def test_numbers_that_do_not_fit_together_are_shown_or_one_line(tmp_path, path, value):
     content = json.loads(grouped_text(3))

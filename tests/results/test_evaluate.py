@@ -9,6 +9,7 @@ import pytest
 from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, measure, read_run, read_table
 from demur.results.json_v1_model import metrics_model
 from golden_runs import RUN, evaluated
+from parametrized import parametrize_few
 
 
 @cache
@@ -126,7 +127,7 @@ class TestOneRun:
             (302, "Concentrating"),
         ]
 
-    @pytest.mark.parametrize("interval", ["recommended", "percentile", "bca", "jackknife", "studentised", None])
+    @parametrize_few("interval", ["recommended", "percentile", "bca", "jackknife", "studentised", None], 3)
     def test_one_more_interval(self, interval):
         found = nested("zero_shot", level=0.5, interval=interval).confidence_variants["llm"].bootstrap
         assert found.ci["level"] == 0.5

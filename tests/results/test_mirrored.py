@@ -8,6 +8,7 @@ import pytest
 
 from commands import demur as command
 from demur import TableOptions, apply, certify, choose, confidence, grade, load, read_table
+from parametrized import parametrize_few
 from sections import evaluate
 
 RANDOM = np.random.default_rng(5)
@@ -61,13 +62,14 @@ def same(one, two):
     return one == two or (isinstance(one, float) and math.isnan(one) and math.isnan(two))
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("plain", "turned"),
     [
         ({"threshold": 0.5, "handover_threshold": 0.625}, {"threshold": -0.5, "handover_threshold": -0.625}),
         ({"at_coverage": 0.4}, {"at_coverage": 0.4}),
         ({}, {}),
     ],
+    1,
 )
 def test_an_evaluation_with_groups_prices_and_raters(plain, turned, tmp_path):
     one = evaluate(PLAIN, **HOW | plain)

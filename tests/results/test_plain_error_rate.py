@@ -12,6 +12,7 @@ import demur
 from commands import demur as command
 from demur import Key, Minus, load
 from demur.show.console import evaluation_text
+from parametrized import parametrize_few
 from reference.draws import ci95, joint_replicates, standard_error
 from sections import evaluate
 
@@ -92,7 +93,7 @@ def test_systems_that_answer_different_shares_are_not_compared_by_it():
 ANSWERED_BY_ONE = {"cluster": [1, 1, 2, 3], "loss": [0, 1, None, None], "sure": [0.9, 0.8, 0.7, 0.6]}
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("table", "recommended", "percentile", "reason"),
     [
         (rows(1, wrong=0), ("cluster_bound", 0.0), None, ""),
@@ -107,6 +108,7 @@ ANSWERED_BY_ONE = {"cluster": [1, 1, 2, 3], "loss": [0, 1, None, None], "sure": 
             "one cluster holds all of it",
         ),
     ],
+    3,
 )
 def test_at_the_edges(table, recommended, percentile, reason):
     found = evaluate(table, **HOW)["risk"]
@@ -138,7 +140,7 @@ def test_without_a_largest_loss_it_is_on_the_log_scale():
     assert (none.recommended, none.percentile, none.no_interval) == (None, None, "no answer in its range has a loss")
 
 
-@pytest.mark.parametrize("method", ["jackknife", "bca", "studentised", "percentile", "analytic"])
+@parametrize_few("method", ["jackknife", "bca", "studentised", "percentile", "analytic"], 2)
 def test_other_intervals_can_be_asked_for(method):
     found = evaluate(rows(1, declined=0.1), **HOW, interval=method)["risk"]
     assert found.requested.low < found.value < found.requested.high

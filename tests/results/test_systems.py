@@ -10,6 +10,7 @@ from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_syst
 from demur.inference.key import Pattern
 from demur.results.load import results_of
 from golden_runs import RUN, evaluated
+from parametrized import parametrize_few
 from runs import experiment, failure, participant, run, written
 
 PLAN = Plan(40, seed=3)
@@ -51,7 +52,7 @@ def compared(systems):
     return of
 
 
-@pytest.mark.parametrize("baseline", ["zero", "zero/few", "again"])
+@parametrize_few("baseline", ["zero", "zero/few", "again"], 1)
 def test_of_three_each_difference_is_that_of_two_but_in_common(compared, systems, baseline):
     found = compared(baseline=baseline)
     pairs = 0

@@ -13,18 +13,19 @@ from demur.sampling.engine import chosen_kernel
 from demur.sampling.kernel import KERNELS, Kernel
 from demur.sampling.resample import Ask, replicates_of, resampled
 from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_systems
+from parametrized import parametrize_few
 from seeds import seeds
 
 pytestmark = pytest.mark.skipif(not KERNELS, reason="there is no kernel here")
 SETS = list(KERNELS)
 
 
-@pytest.mark.parametrize("seed", seeds(6, 16))
+@parametrize_few("seed", seeds(6, 16), 2)
 def test_every_number_of_every_replicate_is_that_of_numpy(seed):
     compared(seed, SETS)
 
 
-@pytest.mark.parametrize(("threads", "block"), [(2, None), (8, 7), (1, 1), (1, 33)])
+@parametrize_few(("threads", "block"), [(2, None), (8, 7), (1, 1), (1, 33)], 1)
 def test_threads_and_blocks_change_nothing(threads, block):
     compared(21, SETS[-1:], threads=threads, block=block)
 

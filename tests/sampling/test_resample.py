@@ -37,7 +37,7 @@ def fingerprint(graded, **how):
     ]
 
 
-@pytest.fixture(params=["whole, tied", "whole, distinct", "not whole"])
+@pytest.fixture(params=["whole, tied", pytest.param("whole, distinct", marks=pytest.mark.slow), "not whole"])
 def units(request):
     made = Units.random(17, most=8, whole="not" not in request.param, tied="tied" in request.param)
     return Units(made.owner, made.loss, made.confidence, np.arange(len(made.owner)) % 4 > 0, made.clusters)
@@ -46,9 +46,10 @@ def units(request):
 HOW = [{"threads": 2, "block": 16}, {"threads": 8, "block": 7}, {"block": 1}, {"block": 59}, {"block": 1000}]
 
 
-def test_threads_and_blocks_change_no_byte(units):
+@pytest.mark.parametrize("count", [2, pytest.param(len(HOW), marks=pytest.mark.slow)])
+def test_threads_and_blocks_change_no_byte(units, count):
     expected = fingerprint(units.graded())
-    for how in HOW:
+    for how in HOW[:count]:
         assert fingerprint(units.graded(), **how) == expected, how
 
 

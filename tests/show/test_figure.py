@@ -22,6 +22,7 @@ from demur.results.load import results_of
 from demur.results.pictures import risk_curve
 from demur.show.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
 from demur.show.selective.decision import decision
+from parametrized import parametrize_few
 
 
 @lru_cache
@@ -250,13 +251,14 @@ FOUR = ("$x^2$", "a\nb\x1b[31m", "字字", "<b>&amp;")
 MORE = (r"\frac{1}{2} $", "\u202egnp.exe", "x" * 500, "_under_$_{a}$")
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("kind", "name"),
     [
         *(("risk-coverage", name) for name in FOUR),
         *(pytest.param("risk-coverage", name, marks=pytest.mark.slow) for name in MORE),
         *(pytest.param("reliability", name, marks=pytest.mark.slow) for name in (*FOUR, *MORE)),
     ],
+    1,
 )
 def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
     content = golden_file("one")

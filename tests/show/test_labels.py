@@ -5,8 +5,6 @@ import re
 import xml.etree.ElementTree as ET
 from functools import cache
 
-import pytest
-
 from artifacts import golden
 from commands import demur
 from demur import read_run
@@ -26,6 +24,7 @@ from demur.show.tables import FORMS, table_text
 from demur.show.text import columns_of
 from golden_runs import RUN
 from pages import Page
+from parametrized import parametrize_few
 
 # What is no side: who is left out, answers that are right, what lies to the right of a picture, and coordinates.
 NO_SIDE = re.compile(
@@ -72,7 +71,7 @@ def shown(where, *names):
     return SHOWN[where](compared(*names))
 
 
-@pytest.mark.parametrize("where", [*SHOWN])
+@parametrize_few("where", [*SHOWN], 4)
 def test_two_systems_are_called_by_their_labels_and_never_left_and_right(where):
     text = shown(where, "ours v2", "baseline")
     found = SIDE.search(NO_SIDE.sub("", text))
@@ -83,7 +82,7 @@ def test_two_systems_are_called_by_their_labels_and_never_left_and_right(where):
         assert re.search(r"baseline (?:−|\$-\$) ours v2", text), "what is subtracted from what"
 
 
-@pytest.mark.parametrize("where", [*SHOWN])
+@parametrize_few("where", [*SHOWN], 4)
 def test_two_are_called_as_three_are(where):
     names = ("ours v2", "baseline", "third one")
     two, three = (shown(where, *names[:count]) for count in (2, 3))
@@ -161,7 +160,7 @@ class TestLongNames:
         assert len({system.name for system in named}) == 2
         assert max(len(system.label) for system in named) == 24
 
-    @pytest.mark.parametrize("name", ["\x1b[31m" * 20, " " + "a" * 100, "א\u202e" * 30, "x" * 5000])
+    @parametrize_few("name", ["\x1b[31m" * 20, " " + "a" * 100, "א\u202e" * 30, "x" * 5000], 1)
     def test_hostile_ones_that_differ_in_a_sign_are_told_apart_and_have_no_effect(self, name):
         named = systems_of(compared(f"{name}1{name}", f"{name}2{name}", "c"))
         for texts in ([system.label for system in named], [system.name for system in named]):

@@ -11,6 +11,7 @@ import pytest
 from commands import demur
 from demur import Key, load
 from demur.extensions.lab.queries import simulated_queries
+from parametrized import parametrize_few
 
 OPTIONS = ("retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples", "0", "--output", "r.json")
 
@@ -34,7 +35,7 @@ def rows_of(path):
     return pyarrow.parquet.read_table(path).to_pylist()
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@parametrize_few("ending", ["csv", "jsonl", "parquet"], 1)
 def test_the_means_of_the_columns_are_the_numbers_of_the_file(folder, ending):
     path = folder / f"each.{ending}"
     done = demur(folder, *OPTIONS, "--per-query", path.name, "--policy", "gap", "--policy", "fixed:2", "--k", "5")

@@ -14,6 +14,7 @@ from demur.show.figure import figure_bytes
 from demur.show.html import report_html
 from demur.show.table_rows import Layout
 from demur.show.tables import BOARD_FORMS, FORMS, table_text
+from parametrized import parametrize_few
 
 
 @pytest.fixture(scope="module", params=["one", "paired", "three"])
@@ -45,7 +46,7 @@ def test_in_the_captions_and_the_methods_of_the_page(results):
     assert f"<dt>Signature</dt><dd><code>{results.study.signature()}</code></dd>" in page
 
 
-@pytest.mark.parametrize("kind", ["risk-coverage", "forest"])
+@parametrize_few("kind", ["risk-coverage", "forest"], 1)
 def test_in_the_caption_of_a_figure(kind):
     results = results_of(golden("paired")).narrowed("verbalized")
     drawn = figure_bytes(results, ".svg", kind=kind).decode()

@@ -9,6 +9,7 @@ from demur import Curve, Measure, UserError, grade_units
 from demur.extensions.lab.designs import COMMON_NUMBERS, DESIGNS, LEFT, NUMBERS, RIGHT, Design, design_named, phq8
 from demur.extensions.lab.population import CellSums, TruePopulation
 from demur.inference.views import CurveView, discordant
+from parametrized import parametrize_few
 
 PAIRED = ("phq8", "same_curves", "independent", "discordant_3", "discordant_10")
 
@@ -116,7 +117,7 @@ def test_the_eight_confidences_rank_the_same_answers():
     assert all(other == first for other in others)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@parametrize_few("name", DESIGNS, 5)
 def test_the_numbers_of_a_population_are_those_of_all_its_units_together(name):
     design = small(name)
     population = TruePopulation(design, 5)

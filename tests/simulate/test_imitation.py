@@ -7,6 +7,7 @@ from demur import Curve, Measure, UserError, grade_units
 from demur.extensions.lab.designs import DESIGNS, LEFT
 from demur.extensions.lab.imitation import imitation, within
 from demur.extensions.lab.population import TruePopulation
+from parametrized import parametrize_few
 
 
 def imitated(graded, participants=20_000):
@@ -18,7 +19,7 @@ def owners(graded):
     return graded.clusters.of_answer
 
 
-@pytest.mark.parametrize("name", ["discrete", "alike", "sizes", "errors_5", "heavy_tail"])
+@parametrize_few("name", ["discrete", "alike", "sizes", "errors_5", "heavy_tail"], 2)
 def test_an_imitation_answers_errs_and_varies_as_the_run_does(name):
     run = DESIGNS[name].data(400, 1, 0)[""][LEFT]
     like = imitated(run)

@@ -22,6 +22,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.curves import curve_rows
 from demur.sampling.resample import Plan
+from parametrized import parametrize_few
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)
 
@@ -43,7 +44,7 @@ def with_intervals(monkeypatch, recommended, percentile):
     monkeypatch.setattr(study, "estimated", fixed)
 
 
-@pytest.mark.parametrize(("design", "numbers"), [("discrete", 14), ("independent", 16), ("phq8", 30)])
+@parametrize_few(("design", "numbers"), [("discrete", 14), ("independent", 16), ("phq8", 30)], 1)
 def test_what_holds_everything_covers_always_and_what_holds_nothing_never(monkeypatch, design, numbers):
     with_intervals(monkeypatch, EVERYTHING, NOTHING)
     tallies = [

@@ -15,6 +15,7 @@ from demur import UserError
 from demur.summaries.bins import binned, exponent_for
 from demur.summaries.file import content, read_summary
 from demur.summaries.keys import grouped
+from parametrized import parametrize_few
 from sharded import same_in_both, shards, table, units
 
 KEPT = ("--column", "cluster=user", "--confidence", "sure,margin", "--group", "sex=sex", "--loss-max", "1")
@@ -44,7 +45,7 @@ def data(tmp_path_factory):
     return folder, evaluated(folder, "A=all.csv", more=(*KEPT, *PRICED))
 
 
-@pytest.mark.parametrize("number", [1, 3, 8])
+@parametrize_few("number", [1, 3, 8], 1)
 def test_shuffled_shards_give_the_bytes_of_the_whole_table(data, number):
     folder, expected = data
     summary_of(folder, *sorted((folder / f"in-{number}").iterdir()))
@@ -211,7 +212,7 @@ def test_numbers_that_do_not_hold_together_are_refused_even_with_a_good_hash(dat
     assert refused
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("other", "message"),
     [
         (("--loss-max", "2"), "the loss differs"),
@@ -221,6 +222,7 @@ def test_numbers_that_do_not_hold_together_are_refused_even_with_a_good_hash(dat
         (("--loss-digits", "2"), "to how many decimals losses are rounded differs"),
         (("--lower-is-surer", "margin"), "which signals are kept differs"),
     ],
+    3,
 )
 def test_parts_of_another_kind_are_refused_by_name(data, tmp_path, other, message):
     folder, _ = data
@@ -257,7 +259,7 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
         assert "the same part is in" in outcome.stderr
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("words", "message"),
     [
         (("--group", "item"), "groups by item need single units"),
@@ -268,6 +270,7 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
         (("--group", "sex=sex"), "run.sum: a summary knows its groups by their names alone: --group sex"),
         (("--workers", "2"), "workers read the parts of a folder"),
     ],
+    3,
 )
 def test_what_needs_single_units_is_refused_by_name(data, words, message):
     folder, _ = data

@@ -11,6 +11,7 @@ from demur import Coverage, Curve, Graded
 from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.operating import augrc_at, aurc_at
 from demur.summaries.bins import binned, exponent_for
+from parametrized import parametrize_few
 from sharded import same_in_both, shards, table, units
 
 HOW = ("--column", "cluster=user", "--confidence", "sure", "--loss-max", "1")
@@ -34,7 +35,7 @@ def systems(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("names", ["AB", "ABC"])
+@parametrize_few("names", ["AB", "ABC"], 1)
 def test_systems_are_compared_as_their_tables_are(systems, names):
     more = ("--group", "sex", "--stratify", "sex", *DRAWN)
     tables = [f"{name}={name}.csv" for name in names]
@@ -89,7 +90,7 @@ def test_a_summary_is_not_paired_with_a_table(systems):
     assert "A is a summary, B is not: not paired; summarize both" in outcome.stderr
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     "target",
     [
         ("--risk", "0.3"),
@@ -99,6 +100,7 @@ def test_a_summary_is_not_paired_with_a_table(systems):
         ("--risk", "0.6", "--certify", "guarded_t", "--grid", "0.9,0.5", "--max-units", "40"),
         ("--risk", "0.6", "--certify", "guarded_t", "--grid", "0.9,0.5", "--max-units", "40", "--split"),
     ],
+    2,
 )
 def test_a_threshold_is_chosen_and_certified_as_from_the_table(systems, target):
     made = [
