@@ -100,15 +100,17 @@ class TestRuns:
         assert len(found) > 50
         assert {one.status for one in found} == {"match"}
 
+    @pytest.mark.slow
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
         made = evaluate(three, settings=Settings(baseline="b", confidence="llm", coverages=FEW), plan=Plan(20, seed=3))
         found = own.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("member", "value", "figure"),
         [("aurc_full", 0.1, "zero_shot, aurc, llm"), ("augrc_full", 0.031, "zero_shot, augrc, llm")],
+        1,
     )
     def test_a_falsified_number_is_found_however_it_is_rounded(self, changed, member, value, figure):
         changed["confidence_variants"]["llm"]["left"][member] = value
@@ -120,6 +122,7 @@ class TestRuns:
         assert [*differing(findings(changed))] == ["zero_shot, aurc, llm"]
 
     @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["a ninth", "all"])
+    @pytest.mark.slow
     def test_every_number_is_found_that_is_rounded_or_moved(self, monkeypatch, every):
         """One at a time: it differs, or the file does not hold together."""
         alone = ("few_shot",)
@@ -175,13 +178,14 @@ class TestRuns:
         numbers["aurc_full"] = numbers["augrc_full"]
         assert differing(findings(changed))["zero_shot, aurc, llm"].cause == "equals the value of zero_shot, augrc, llm"
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("path", "figure"),
         [
             (("ci95", "aurc_full", 0), "zero_shot, aurc, llm: ci95, low"),
             (("ci95_recommended", "augrc_full", "high"), "zero_shot, augrc, llm: recommended interval, high"),
             (("std_error", "cmax"), "zero_shot, cmax, llm: std error"),
         ],
+        1,
         ids=str,
     )
     def test_an_interval_or_an_error_that_was_moved_is_found(self, changed, path, figure):
@@ -201,7 +205,7 @@ class TestRuns:
         assert any("needless_abstentions" in key for key in keys)
         assert any("threshold" in key for key in keys)
 
-    @pytest.mark.parametrize(("member", "text"), [("message", "2 clusters"), ("where", "llm: left risk@0.2")])
+    @parametrize_few(("member", "text"), [("message", "2 clusters"), ("where", "llm: left risk@0.2")], 1)
     def test_a_warning_that_was_softened_or_moved_is_found(self, changed, member, text):
         changed["warnings"][-1][member] = text
         [figure] = differing(findings(changed))
@@ -298,6 +302,7 @@ class TestQueries:
         content["settings"]["relevance_level"] = 1
         assert differing(own.audited_queries(results_of(content), read_queries(path), None))
 
+    @pytest.mark.slow
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
         claimed = results_of(file)
         found = compared(claimed, query_recipes(claimed, queries_to_audit(table)))
@@ -305,7 +310,7 @@ class TestQueries:
         assert sum(": ci95, low" in one.name for one in found) > 300
 
 
-@pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
+@parametrize_few("modes", [MODES, ("few_shot",)], 1, ids=len)
 def test_plain_loops_give_the_same_numbers_and_percentiles(modes):
     claimed = results_of(file_of(modes, resamples=15, confidence="all", grid=Settings().coverages))
     systems = aligned(dict(zip(claimed.systems, runs(modes), strict=True))).systems

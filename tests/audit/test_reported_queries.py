@@ -69,6 +69,7 @@ def off_by_one_digit(value):
 
 
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["a ninth", "all"])
+@pytest.mark.slow
 def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(both_queries, every):
     """Of a section every ninth figure; all of them are among the slow tests."""
     summary = pipeline.summary(QUERIES, depths=(5,))
@@ -83,6 +84,7 @@ def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(
             assert differs == [".".join(path)]
 
 
+@pytest.mark.slow
 def test_two_systems_swapped_are_named(both_queries):
     ranks = [ranking(QUERIES, system) for system in pipeline.SYSTEMS]
     different = {name for name in ranks[0] if not math.isclose(ranks[0][name], ranks[1][name], abs_tol=1e-6)}

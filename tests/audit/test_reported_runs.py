@@ -222,6 +222,7 @@ NAMES = ["a/b", "a", "a:b", "b@0.5", "aurc", "x=1", "a b", 'it\'s "so"', "risk@0
 
 
 class TestNames:
+    @pytest.mark.slow
     def test_runs_may_be_called_anything(self, tmp_path):
         people = [participant(who, {"Sleep": None, "Tired": who % 4}) for who in range(4)]
         experiments = [experiment(*people[: 2 + number % 3], mode=name) for number, name in enumerate(NAMES)]

@@ -10,6 +10,7 @@ import pytest
 import pipeline
 from commands import ROOT, demur
 from damage import damaged
+from parametrized import parametrize_few
 from pipeline import as_csv, made_queries, ranking, section
 from runs import written
 
@@ -95,6 +96,7 @@ def test_columns_line_up(folder):
     assert all(line[start - 1] == " " and line[start] != " " for line in lines)
 
 
+@pytest.mark.slow
 def test_a_system_can_be_named(folder):
     content = {"reranker": ranking(QUERIES, "reranked"), "retriever": ranking(QUERIES, "retriever")}
     unnamed = audit(folder, content)
@@ -291,7 +293,7 @@ class TestFalsifiedFileOfOurs:
         written(folder, content, "falsified.json")
         return demur(folder, "audit", "--data", "run.json", "--reported", "falsified.json", "--only", "differs")
 
-    @pytest.mark.parametrize(("member", "digits"), [("aurc_full", 1), ("aurc_full", 5), ("augrc_full", 4)])
+    @parametrize_few(("member", "digits"), [("aurc_full", 1), ("aurc_full", 5), ("augrc_full", 4)], 1)
     def test_a_rounded_number_differs(self, made, member, digits):
         content = json.loads((made / "metrics.json").read_text(encoding="utf-8"))
         rounded = round(content["confidence_variants"]["llm"][member], digits)

@@ -142,26 +142,32 @@ class TestOwnFilesWithoutData:
         written(folder, "\n".join([TABLES["gold.csv"][0], *TABLES["gold.csv"][:0:-1]]) + "\n", "gold2.csv")
         for name in ("run.json", "other.json"):  # two runs of the same people
             written(folder, simulated_run(10, seed=1, run_id=name), name)
-        for name, arguments in EVALUATED.items():
-            evaluated(folder, f"of_{name}.json", *arguments)
         return folder
+
+    @staticmethod
+    def results_file(folder, name):
+        """The results of one of the evaluations, made when they are first asked for."""
+        path = folder / f"of_{name}.json"
+        if not path.exists():
+            evaluated(folder, path.name, *EVALUATED[name])
+        return path.name
 
     @parametrize_few("name", EVALUATED, 2)
     def test_the_recorded_files_are_used(self, made, name):
-        counts = audited(made, "--reported", f"of_{name}.json")
+        counts = audited(made, "--reported", self.results_file(made, name))
         assert (counts["differs"], counts["not_recognised"]) == (0, 0)
         assert counts["match"] > 300
 
-    @pytest.mark.parametrize("name", ["run", "systems"])
+    @parametrize_few("name", ["run", "systems"], 1)
     def test_they_are_looked_for_next_to_the_results_too(self, made, name):
-        assert audited(made.parent, "--reported", f"{made.name}/of_{name}.json")["differs"] == 0
+        assert audited(made.parent, "--reported", f"{made.name}/{self.results_file(made, name)}")["differs"] == 0
 
     def test_which_files_were_used_is_listed(self, made):
-        found = json.loads(demur(made, "audit", "--reported", "of_mapped.json", "--json").stdout)
+        found = json.loads(demur(made, "audit", "--reported", self.results_file(made, "mapped"), "--json").stdout)
         assert [file["path"] for file in found["data"]] == ["gold.csv", "gold2.csv"]
 
     def test_only_files_with_the_recorded_hash_are_used(self, made, tmp_path):
-        path = written(tmp_path, (made / "of_scores.json").read_bytes(), "of_scores.json")
+        path = written(tmp_path, (made / self.results_file(made, "scores")).read_bytes(), "of_scores.json")
 
         def refused():
             done = demur(tmp_path, "audit", "--reported", path.name)
@@ -180,7 +186,7 @@ class TestOwnFilesWithoutData:
         assert audited(tmp_path, "--reported", path.name)["differs"] == 0
 
     def test_a_falsified_figure_differs_without_data_too(self, made):
-        content = json.loads((made / "of_scores.json").read_text(encoding="utf-8"))
+        content = json.loads((made / self.results_file(made, "scores")).read_text(encoding="utf-8"))
         content["confidence_variants"]["sure"]["augrc_full"] *= 0.9
         written(made, content, "falsified.json")
         assert demur(made, "audit", "--reported", "falsified.json").returncode == 3
@@ -194,7 +200,7 @@ class TestOwnFilesWithoutData:
         assert audited(made, "--reported", "ranged.json", "--score-range", "0:2")["differs"] == 0
 
     def test_results_of_data_in_memory_ask_for_them(self, made, tmp_path):
-        content = json.loads((made / "of_run.json").read_text(encoding="utf-8"))
+        content = json.loads((made / self.results_file(made, "run")).read_text(encoding="utf-8"))
         content["inputs"][0] |= {"path": None, "sha256": None}
         written(tmp_path, content, "bare.json")
         done = demur(tmp_path, "audit", "--reported", "bare.json")
@@ -233,7 +239,7 @@ class TestTrecFiles:
         assert (found.returncode, found.stderr) == (3, "")
         assert [line.split()[0] for line in found.stdout.splitlines()[1:5]] == ["match"] * 3 + ["differs"]
 
-    @pytest.mark.parametrize("split", [(), ("--split-topics", "/")])
+    @parametrize_few("split", [(), ("--split-topics", "/")], 1)
     def test_own_results_are_recomputed_from_them_or_from_the_recorded_ones(self, made, split):
         trec = ("--qrels", "qrels.txt", "--run", "bm25=a.run", "--run", "dense=b.run", *split)
         settings = ("--k", "1", "--seed", "1", "--bootstrap-resamples", "9", "--quiet", "--output", "own.json")

@@ -131,6 +131,7 @@ class TestFlags:
         mistyped = demur(tmp_path, *common, "--column", "role")
         assert mistyped.stderr == "demur: --column 'role', expected a name and a column with = between them\n"
 
+    @pytest.mark.slow
     def test_schema_and_simulate_and_demo(self, tmp_path):
         for name in ("metrics", "run", "calibrator"):
             assert json.loads(demur(tmp_path, "schema", name).stdout)["$schema"].startswith("https://json-schema.org")

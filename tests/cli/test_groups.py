@@ -62,6 +62,7 @@ def test_a_file_of_labels_alone_gives_all_its_columns(folder):
     assert [each.name for each in load(folder / "o.json").selective.groups.groupings] == ["site", "age"]
 
 
+@pytest.mark.slow
 def test_three_systems_have_groups_in_the_columnar_file(folder):
     inputs = [f"{name}=t.csv" for name in "abc"]
     asked = ("--group", "sex=Gender", "--threshold", "0.4", "--stratify", "sex", "--min-clusters", "5")

@@ -216,6 +216,7 @@ class TestMessages:
         assert [dict(source.columns) for source in results.study.inputs] == [columns] * 2
         assert demur(folder, "evaluate", "models.csv", *SEEDED, "--quiet").stderr == ""
 
+    @pytest.mark.slow
     def test_an_audit_understands_the_table_as_the_file_says(self, folder):
         demur(folder, "evaluate", "models.csv", *SEEDED, "--report", "m.html")
         page = re.sub("</?bdi>", "", (folder / "m.html").read_text(encoding="utf-8"))
@@ -223,6 +224,7 @@ class TestMessages:
         audited = demur(folder, "audit", "--data", "models.csv", "--reported", "m.json")
         assert ", 0 differs, 0 not recognised" in audited.stdout, audited
 
+    @pytest.mark.slow
     def test_files_may_call_their_columns_differently(self, folder):
         for name, header in (("a.csv", "user,id,correct,conf"), ("b.csv", "patient,qid,correct,conf")):
             (folder / name).write_text(f"{header}\n1,x,1,0.5\n1,y,0,0.6\n2,z,1,0.7\n", encoding="utf-8")

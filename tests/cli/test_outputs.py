@@ -192,6 +192,7 @@ def test_json_on_a_terminal_is_shown_not_obeyed(tmp_path):
     assert piped == (tmp_path / "m.json").read_text(encoding="utf-8"), "to a file, as it is"
 
 
+@pytest.mark.slow
 def test_a_name_is_told_on_one_line_that_no_terminal_obeys(tmp_path):
     name = "a\nb\x1b[31m\u202e.json"
     done = demur(tmp_path, "simulate", "runs", "--seed", "1", "--participants", "2", "--output", name)

@@ -95,9 +95,7 @@ class TestHelp:
         others = [param for param in everyday if param.rich_help_panel not in FEATURES]
         assert len(others) <= MOST_EVERYDAY
 
-    @pytest.mark.parametrize(
-        ("flag", "hidden"), [("--help", {"--level", "--primary", "--threads"}), ("--help-all", set())]
-    )
+    @parametrize_few(("flag", "hidden"), [("--help", {"--level", "--primary", "--threads"}), ("--help-all", set())], 1)
     def test_help_all_shows_the_others(self, tmp_path, flag, hidden):
         shown = real_demur(tmp_path, "evaluate", flag, env={"COLUMNS": "200", "PATH": "", "PYTHONPATH": _path()}).stdout
         flags = {flag_of(name) for kind in SECTIONS.values() for name in declared(kind)}

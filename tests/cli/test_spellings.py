@@ -64,6 +64,7 @@ def test_files_are_arguments_or_inputs(folder):
     assert numbers[0] == numbers[1] == numbers[2]
 
 
+@pytest.mark.slow
 def test_three_named_systems_against_the_one_that_is_chosen(folder):
     files = (
         "A=run.json",

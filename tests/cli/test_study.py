@@ -46,6 +46,7 @@ def test_the_designs_are_listed_without_anything_else(tmp_path):
     assert [line.split()[0] for line in found.stdout.splitlines()] == [*designs.DESIGNS]
 
 
+@pytest.mark.slow
 def test_a_run_is_imitated_with_its_own_number_of_participants_and_drawn(tmp_path):
     (tmp_path / "run.json").write_text(json_text(simulated_run(9, seed=1)))
     call = ("study", "intervals", "--like", "run.json", "--mode", "few_shot", "--figure", "coverage.svg", *QUICK)
@@ -56,6 +57,7 @@ def test_a_run_is_imitated_with_its_own_number_of_participants_and_drawn(tmp_pat
     assert (tmp_path / "coverage.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.slow
 def test_a_table_is_imitated_under_the_confidence_that_is_named(tmp_path):
     rows = [f"p{number // 4},i{number % 4},{number % 2},{number % 3 % 2},{number % 5}" for number in range(48)]
     (tmp_path / "long.csv").write_text("\n".join(["cluster,item,truth,prediction,sure", *rows]))
@@ -99,6 +101,7 @@ def test_a_run_without_an_answer_cannot_be_imitated(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_file_name_is_shown_and_not_obeyed(tmp_path):
     name = "a\x1b[31m<b>.json"
     (tmp_path / name).write_text(json_text(simulated_run(6, seed=1)))

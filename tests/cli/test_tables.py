@@ -110,7 +110,7 @@ def test_a_run_file_has_no_use_for_what_says_how_a_table_is_read(folder):
     assert "a run file takes no options of tables: leave out --loss-max, --noun" in refused.stderr
 
 
-@pytest.mark.parametrize(("rule", "units", "cmax"), [("drop", 23, 20 / 23), ("abstain", 24, 20 / 24)])
+@parametrize_few(("rule", "units", "cmax"), [("drop", 23, 20 / 23), ("abstain", 24, 20 / 24)], 1)
 def test_units_that_failed_are_left_out_or_abstain(folder, rule, units, cmax):
     lines = ["cluster,item,loss,status,sure"]
     for unit in range(24):
@@ -159,6 +159,7 @@ class TestSystems:
         audited = demur(several, "audit", "--data", "log.csv", "--reported", "m.json")
         assert ", 0 differs, 0 not recognised" in audited.stdout
 
+    @pytest.mark.slow
     def test_two_of_them_give_the_nested_file_with_their_names(self, several):
         (several / "two.csv").write_text(SYSTEMS.partition("m/3")[0], encoding="utf-8")
         demur(several, "evaluate", "two.csv", *FLAGS, "--output", "m.json")

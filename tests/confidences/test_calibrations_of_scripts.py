@@ -123,6 +123,7 @@ def test_what_scikit_learn_itself_fitted(tmp_path):
     assert theirs == pytest.approx(levels.predict(NEAR), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_it_is_evaluated_like_one_of_our_own(tmp_path):
     theirs = load_calibration(saved(tmp_path, {"method": "temperature_scaling", "T": 2.5, "target": "near_correct"}))
     assert not isinstance(theirs, Calibration)

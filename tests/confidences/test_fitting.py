@@ -134,6 +134,7 @@ class TestValidation:
         assert found.in_sample.nll < found.cross_validated.nll
 
     @pytest.mark.parametrize(("samples", "near"), [(15, 0.04), pytest.param(60, 0.02, marks=pytest.mark.slow)])
+    @pytest.mark.slow
     def test_a_feature_that_knows_nothing_ranks_like_chance_on_unseen_people(self, samples, near):
         """Pooled over folds the same numbers would say 0.37: each fold's calibrator leans away from its own people.
 

@@ -17,6 +17,7 @@ from make_definitions import PAGE, page
 
 from commands import ROOT
 from demur.show.tables import table_text
+from parametrized import parametrize_few
 
 
 def test_the_definitions_page_is_current():
@@ -50,7 +51,7 @@ def test_the_examples_are_current(name):
     assert written == make_examples.EXAMPLES[name](), "run `make docs`"
 
 
-@pytest.mark.parametrize("name", make_figures.FIGURES)
+@parametrize_few("name", make_figures.FIGURES, 1)
 def test_the_pictures_are_current(name):
     assert (make_figures.FOLDER / name).read_text(encoding="utf-8") == make_figures.FIGURES[name](), "run `make docs`"
 

@@ -192,6 +192,7 @@ class TestRefusals:
         assert told in found.stderr
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path, rule, monkeypatch):
     monkeypatch.setattr("demur.extensions.decide.applying._CHUNK", 200)
     peaks = []

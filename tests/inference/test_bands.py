@@ -79,6 +79,7 @@ def clusters_with_a_loss(units, confidence):
     return len(set(units.owner[held].tolist()))
 
 
+@pytest.mark.slow
 def test_bands_are_those_of_a_loop_over_the_draws():
     dropped = compared = banded = 0
     for seed in range(60):

@@ -53,6 +53,7 @@ def test_losses_without_a_largest_and_below_0(rows, negative):
     check(grade_units(confidence, loss=[x if x is None else x - negative for x in losses], clusters=clusters))
 
 
+@pytest.mark.slow
 def test_more_points_than_a_block():
     rng = np.random.default_rng(3)
     clusters, wrong = np.repeat(np.arange(100), 6), rng.integers(0, 2, 600)

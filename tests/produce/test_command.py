@@ -176,6 +176,7 @@ def test_a_missing_extra_is_told_with_its_name(folder, monkeypatch):
     assert (told.returncode, told.stderr) == (2, f"demur: demur produce needs httpx: {way_out}\n")
 
 
+@pytest.mark.slow
 def test_any_instrument_can_be_assessed_and_evaluated(tmp_path):
     made = interviews(tmp_path / "interviews", participants=6, instrument=GAD7)
     with serving(made) as endpoint:

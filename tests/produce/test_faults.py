@@ -136,9 +136,7 @@ def test_what_lasts_fails_one_participant_with_its_category(folder, people, plai
     assert found == {case: entry for case, entry in plain.items() if case[1] != people[0]}
 
 
-@pytest.mark.parametrize(
-    ("kind", "category"), [("wrong_types", "evidence_invalid"), ("truncated", "evidence_truncated")]
-)
+@parametrize_few(("kind", "category"), [("wrong_types", "evidence_invalid"), ("truncated", "evidence_truncated")], 1)
 def test_without_evidence_every_mode_of_the_participant_fails(folder, people, tmp_path, kind, category):
     fault = Fault(kind, participant=str(people[0]), step="evidence", times=None)
     outcome, found, _ = faulty(folder, tmp_path, fault, changes={})
@@ -169,7 +167,7 @@ def test_fewer_samples_than_asked_for_fail_the_participant(folder, tmp_path):
     assert (failure["sample"], failure["valid_samples"], outcome.code) == (3, 2, 4)
 
 
-@pytest.mark.parametrize("kind", ["zero_vector", "short_vector", "nan_vector"])
+@parametrize_few("kind", ["zero_vector", "short_vector", "nan_vector"], 1)
 def test_an_embedding_that_is_none_fails_few_shot_alone(folder, people, tmp_path, kind):
     with serving(folder) as endpoint:
         changes = {"endpoint": {"concurrency": 1}}
@@ -189,6 +187,7 @@ def test_a_key_that_is_refused_ends_the_run_at_once(folder, tmp_path):
     assert not (tmp_path / "run.json").exists()
 
 
+@pytest.mark.slow
 def test_ten_failures_of_the_endpoint_in_a_row_stop_the_run_which_can_be_resumed(tmp_path):
     folder = interviews(tmp_path / "interviews", participants=40)
     changes = {**ZERO, "endpoint": {"concurrency": 1, "retries": 0}}

@@ -99,6 +99,7 @@ def test_one_deadline_holds_for_the_whole_exchange(what):
     assert (outcome, seconds < TIMEOUT + 1) == ("timeout", True)
 
 
+@pytest.mark.slow
 def test_a_flood_of_informational_replies_is_no_way_around_it():
     with serving(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000, pause=0) as url:
         outcome, seconds = asked(url)

@@ -95,6 +95,7 @@ def test_killed_at_ten_moments_and_resumed_is_uninterrupted_byte_for_byte(folder
     assert check_killing(folder, endpoint, whole, tmp_path, 10) >= 5
 
 
+@pytest.mark.slow
 def test_the_run_file_does_not_depend_on_concurrency_or_on_the_order_of_calls(folder, endpoint, whole, tmp_path):
     changes = {**CHANGES, "endpoint": {"concurrency": 1}}
     production(folder, endpoint.base_url, tmp_path, changes=changes, limit=1).produce()
@@ -105,6 +106,7 @@ def test_the_run_file_does_not_depend_on_concurrency_or_on_the_order_of_calls(fo
     assert (tmp_path / "run.json").read_bytes() == (whole / "run.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_twice_when_a_run_is_resumed(folder, tmp_path):
     with serving(folder, keep=True) as endpoint:
         for limit in (2, 3, None):
@@ -240,6 +242,7 @@ def test_a_journal_of_another_release_is_refused(tmp_path):
         replayed(path)
 
 
+@pytest.mark.slow
 def test_text_is_kept_while_it_is_needed_and_no_longer(folder, endpoint, tmp_path):
     seen = []
 

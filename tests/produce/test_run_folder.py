@@ -170,6 +170,7 @@ def test_no_program_of_the_configurations_folder_is_run(tmp_path, monkeypatch):
     assert len(metadata["run_id"]) == 16
 
 
+@pytest.mark.slow
 def test_embeddings_that_demur_did_not_write_are_asked_for_again(folder, endpoint, begun):
     first = (begun / "run.json").read_bytes()
     for content in odd_arrays(begun / "references.npz"):

@@ -207,6 +207,7 @@ def test_a_reply_that_is_wrong_in_one_respect(folder, tmp_path, name):
 
 
 @given(rng=st.randoms(use_true_random=True), often=st.sampled_from([0.1, 0.3, 1.0]))
+@pytest.mark.slow
 def test_a_spoiled_reply_is_never_a_bug_of_ours(folder, scripted, rng, often):
     outcome_of(folder, scripted, rng, often)
 

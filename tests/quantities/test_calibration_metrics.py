@@ -16,6 +16,7 @@ from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import Forecasts
 from demur.sampling.draws import weights
+from parametrized import parametrize_few
 
 NAMES = [entry.name for entry in quantities("forecasts", "calibration")]
 
@@ -234,7 +235,7 @@ class TestReliability:
     def test_abstentions_have_no_forecast(self):
         assert reliability([0.5, 0.9], [1, None]).forecasts.total.tolist() == [1]
 
-    @pytest.mark.parametrize("target", ["correctness", "loss"])
+    @parametrize_few("target", ["correctness", "loss"], 1)
     def test_replicates_are_the_metrics_of_what_was_drawn(self, target):
         items = run_system(make_people(9, seed=3), ZERO_SHOT, seed=3).items()
         found = reliability("verbalized", data=items, target=target)

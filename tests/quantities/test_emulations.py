@@ -172,6 +172,7 @@ def test_the_range_is_of_all_orders_of_ties_and_both_ends_are_reached(rows):
 
 
 @given(st.lists(st.tuples(st.integers(0, 1) | st.none(), st.integers(0, 2)), min_size=1, max_size=8))
+@pytest.mark.slow
 def test_the_range_is_of_all_orders_of_any_eight_answers(rows):
     orders = orders_of(rows)
     for emulation in SORTING:

@@ -199,6 +199,7 @@ def equal_rows(count, **columns):
     return pa.table({name: pa.repeat(pa.scalar(value), count) for name, value in equal.items()})
 
 
+@pytest.mark.slow
 def test_parquet_of_equal_rows_is_counted_by_its_cells(tmp_path):
     """Twenty-one million rows took two hundred kilobytes of file and seven gigabytes of memory."""
     pq.write_table(equal_rows(2_000_000), tmp_path / "t.parquet", compression="zstd")

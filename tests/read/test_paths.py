@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from commands import demur
 from demur import UserError, load, read_table
+from parametrized import parametrize_few
 from runs import written
 from sections import evaluate
 
@@ -110,7 +111,7 @@ def nested(folder, source):
 NESTED = {"cluster": "meta.doc", "item": "id", "score": "judge.score"}
 
 
-@pytest.mark.parametrize("source", ["jsonl", "parquet", "lists"])
+@parametrize_few("source", ["jsonl", "parquet", "lists"], 1)
 def test_confidences_groups_and_probabilities_are_found_by_their_paths(tmp_path, source):
     data, path = nested(tmp_path, source), "model.sure"
     options = {"resamples": 0, "labels": {"language": "meta.lang"}, "probability": path, "threshold": 0.75}

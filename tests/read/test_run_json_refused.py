@@ -200,6 +200,7 @@ def test_names_that_a_terminal_would_obey_are_shown_harmlessly(tmp_path):
     assert r"participant '\x1b[31mred\nnext', Sleep: predicted 9" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_random_changes_give_a_clean_error_or_a_valid_result(tmp_path):
     """Values of a run replaced at random: nothing but UserError may come out."""
     rng = np.random.default_rng(3)

@@ -82,6 +82,7 @@ def test_a_name_that_is_unknown_is_not_split_in_the_message():
         evaluate(table("x"), confidence=["a, b"], **HOW)
 
 
+@pytest.mark.slow
 def test_cut_points_stay_with_their_column():
     rows = table("sure")
     ages = {"Age": [20 + row for row in range(24)], "Age:18,40": ["old"] * 24}

@@ -103,6 +103,7 @@ def test_the_file_says_it_as_members_and_gives_back_every_row(two, tmp_path):
     assert [each["a"] for each in cost["switches"]] == sorted(each["a"] for each in cost["switches"])
 
 
+@pytest.mark.slow
 def test_a_difference_is_turned_round_where_the_second_is_the_baseline(two):
     turned = evaluate(
         {"one": items(1), "other": items(2, wrong=0.9)}, settings=settings(baseline="other"), plan=PLAN

@@ -204,6 +204,7 @@ class TestTwoRuns:
         )
         assert deltas["mae_at_coverage"]["0.80"].delta is None
 
+    @pytest.mark.slow
     def test_a_run_against_itself_differs_by_nothing(self):
         found = nested("zero_shot", "zero_shot", confidence="all", names=("a", "b")).comparison.deltas
         for deltas in found.values():
@@ -268,6 +269,7 @@ def test_settings_that_make_no_sense(settings, message):
 
 
 class TestPrimary:
+    @pytest.mark.slow
     def test_the_confidence_named_beforehand_comes_first_and_alone_is_decided_by_its_own_interval(self):
         plan = Plan(200, seed=7)
         modes = ("zero_shot", "few_shot")

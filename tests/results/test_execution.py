@@ -82,6 +82,7 @@ def test_large_work_is_done_on_all_processors_and_small_work_on_one(monkeypatch)
 
 
 @pytest.mark.parametrize("threads", [2, 8])
+@pytest.mark.slow
 def test_no_byte_depends_on_the_number_of_threads(tmp_path, threads):
     told = {}
     for number in (1, threads):

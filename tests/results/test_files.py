@@ -171,6 +171,12 @@ def test_the_numbers_of_a_file_are_those_that_were_computed(paired):
 def test_the_schemas_are_current(name):
     shipped = files("demur").joinpath(f"schemas/{name}").read_text(encoding="utf-8")
     assert shipped == json_text(SCHEMAS[name]()), "run `make docs`"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_schemas_are_schemas(name):
+    shipped = files("demur").joinpath(f"schemas/{name}").read_text(encoding="utf-8")
     jsonschema.Draft202012Validator.check_schema(json.loads(shipped))
 
 

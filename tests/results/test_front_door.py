@@ -134,6 +134,7 @@ class TestFeatures:
 
 
 class TestSettingsOfResults:
+    @pytest.mark.slow
     def test_ask_for_the_same_again(self, folder):
         asked = Settings(coverages=["0.25", "1/3"], area_coverage=0.4, level=0.9, interval="bca", exclude="C")
         features = (

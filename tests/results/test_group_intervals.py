@@ -22,6 +22,7 @@ from demur.read import TableOptions, read_table
 from demur.results.groups import Groups
 from demur.sampling.draws import drawn_within
 from grouped import T1, evaluated, random_table
+from parametrized import parametrize_few
 from reference.draws import drawn
 
 
@@ -37,7 +38,7 @@ def sums_at(table: dict[str, Any], threshold: float, inside: Any) -> tuple[list[
     return tuple([own[place] for own in sums.values()] for place in range(3))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("by_unit", [False, True])
+@parametrize_few("by_unit", [False, True], 1)
 def test_intervals_hold_for_all_judged_groups_at_once_by_the_rule_for_ratios(by_unit: bool) -> None:
     table = random_table(5, clusters=40, by_unit=by_unit)
     settings = Groups("site", threshold=0.4, min_clusters=5)

@@ -20,6 +20,7 @@ from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.sampling.resample import Plan
 from grouped import LABELS, T1, evaluated, items_of, random_table, values
+from parametrized import parametrize_few
 from results_by_loops import compared, run_recipes, strata_of_runs
 
 
@@ -66,6 +67,7 @@ def test_the_worked_example_within_the_groups() -> None:
     }
 
 
+@pytest.mark.slow
 def test_relabelling_the_groups_permutes_the_results() -> None:
     table = random_table(3)
     renamed = {"a": "z", "b": "rest", "c": "a"}
@@ -141,6 +143,7 @@ def test_items_are_always_a_grouping_and_group_columns_are_no_signals() -> None:
     assert values(results, "q", "item")["units"] == 4
 
 
+@pytest.mark.slow
 def test_both_files_give_back_every_number() -> None:
     items = items_of(random_table(10, clusters=12), {"site": "site"})
     settings = Settings(confidence="conf", groups=Groups("site"), interval="percentile", level=0.9)
@@ -157,7 +160,7 @@ def test_both_files_give_back_every_number() -> None:
             assert {finding.status for finding in audited_runs(back, runs, None, None)} == {"match"}
 
 
-@pytest.mark.parametrize("stratify", [None, "site"])
+@parametrize_few("stratify", [None, "site"], 1)
 def test_plain_loops_over_the_same_draws_agree_on_every_number_of_a_group(stratify: str | None) -> None:
     table = random_table(13, clusters=11)
     items = items_of(table | {"topic": [*"lmn"] * (len(table["conf"]) // 3) + ["l"] * (len(table["conf"]) % 3)}, LABELS)

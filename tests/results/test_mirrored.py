@@ -86,6 +86,7 @@ def test_an_evaluation_with_groups_prices_and_raters(plain, turned, tmp_path):
     assert load(two.save(tmp_path / "m.json")).text == two.text
 
 
+@pytest.mark.slow
 def test_an_audit_of_it(tmp_path):
     written(tmp_path)
     words = ["--confidence", "sure", "--lower-is-surer", "sure", "--group", "site=site", "--threshold", "-0.5"]

@@ -12,6 +12,7 @@ from demur import Plan, Settings, UserError, evaluate, load, read_table
 from demur.extensions.lab.runs import simulated_run
 from demur.results.load import results_of
 from golden_runs import GOLDEN, RUN, evaluated
+from parametrized import parametrize_few
 
 
 @cache
@@ -21,7 +22,7 @@ def validator(name):
     return jsonschema.Draft202012Validator(json.loads(text))
 
 
-@pytest.mark.parametrize("modes", [("zero_shot",), ("zero_shot", "few_shot")])
+@parametrize_few("modes", [("zero_shot",), ("zero_shot", "few_shot")], 1)
 def test_it_validates_and_reads_back(tmp_path, modes):
     found = evaluated(*modes, confidence="all", level=0.9)
     path = found.save(tmp_path / "m.json")

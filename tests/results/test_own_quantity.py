@@ -16,6 +16,7 @@ from demur.quantities.registry import COVERAGE, CUT
 from demur.results import json_table, json_v1
 from demur.results.load import results_of
 from golden_runs import RUN, evaluated_anew
+from parametrized import parametrize_few
 
 MODES = ("zero_shot", "few_shot")
 NAMES = ("answered_right", "half_aurc@0.5", "double_risk@0.2")
@@ -74,7 +75,7 @@ def test_it_is_compared_in_common_too():
     assert halves.value == pytest.approx(areas.value / 2)
 
 
-@pytest.mark.parametrize("systems", [1, 2, 3])
+@parametrize_few("systems", [1, 2, 3], 1)
 def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
     names = ("a", "b", "c")[:systems]
     found = evaluated_anew(
@@ -101,6 +102,7 @@ def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
         )
 
 
+@pytest.mark.slow
 def test_it_is_a_member_of_the_nested_file_beside_the_others():
     content = evaluated_anew(*MODES, loss="zero_one", confidence="llm").to_json()
     left = content["confidence_variants"]["llm"]["left"]

@@ -49,7 +49,7 @@ def spread(influences, clusters):
     return math.sqrt(squares * clusters / (clusters - 1)), degrees
 
 
-@pytest.mark.parametrize("declined", [0.0, 0.6])
+@parametrize_few("declined", [0.0, 0.6], 1)
 def test_the_intervals_are_those_of_plain_loops(declined):
     table = rows(1, declined=declined)
     found = evaluate(table, **HOW)["risk"]

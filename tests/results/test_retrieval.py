@@ -94,6 +94,7 @@ class TestNumbers:
         assert missing.undefined == "no such query"
         assert results[with_gold("recall@1", MEAN)].value == 1
 
+    @pytest.mark.slow
     def test_the_order_of_the_queries_changes_no_byte(self):
         columns = made()
         order = [*range(36)]
@@ -147,6 +148,7 @@ class TestDraws:
         ]
         np.testing.assert_allclose(found["empty_f1"].evidence.values, expected, atol=1e-12)
 
+    @pytest.mark.slow
     def test_blocks_and_threads_change_no_bit(self, found):
         other = evaluated(self.columns, Plan(40, seed=11, block=7, threads=2))
         for row in found.where(minus=None):
@@ -240,11 +242,13 @@ class TestSystems:
         turned = compared(systems, Plan(0, seed=None), baseline="b", depths=(3,))
         assert turned[Key("a", "mrr@3", minus=Minus("system", "b"))].value == -difference.value
 
+    @pytest.mark.slow
     def test_a_system_differs_from_itself_by_nothing(self):
         for row in compared({"a": made(), "b": made()}, Plan(20, seed=2)).where(minus=MINUS_A):
             assert (row.evidence.values[~np.isnan(row.evidence.values)] == 0).all()
             assert row.value == 0 or math.isnan(row.value)
 
+    @pytest.mark.slow
     def test_a_system_whose_name_begins_with_that_of_another_keeps_its_own_numbers(self):
         """Numbers were once gathered by the text their paths begin with: bge got the intervals of bge/large."""
         columns = made(posts=10)

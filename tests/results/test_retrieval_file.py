@@ -98,6 +98,7 @@ class TestFile:
         path = results.save(tmp_path / "r.json")
         assert load(path).text == results.text == path.read_text(encoding="utf-8")
 
+    @pytest.mark.slow
     def test_ranges_are_shown_only_when_they_are_asked_for_and_with_their_source(self, results):
         assert not evaluated().retrieval.reference_ranges
         assert evaluated().retrieval.reference is None

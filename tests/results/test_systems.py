@@ -76,6 +76,7 @@ def test_c_common_is_where_the_first_of_all_ends(compared, systems):
         assert {found[Key(name, area, confidence)].at for name in systems for area in COMMON} == {min(ends)}
 
 
+@pytest.mark.slow
 def test_a_system_differs_from_itself_by_nothing(systems):
     found = evaluate(
         {"a": systems["zero"], "b": systems["again"], "c": systems["zero"]}, settings=Settings(), plan=PLAN
@@ -89,6 +90,7 @@ def test_a_system_differs_from_itself_by_nothing(systems):
             assert row.percentile is None or (row.percentile.low, row.percentile.high) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_order_systems_come_in_changes_no_number(compared):
     one = compared("zero", "zero/few", "again")
     other = compared("again", "zero/few", "zero", baseline="zero")
@@ -97,6 +99,7 @@ def test_the_order_systems_come_in_changes_no_number(compared):
         assert numbers(other[row.key]) == numbers(row)
 
 
+@pytest.mark.slow
 def test_areas_are_cut_where_asked_if_they_are(compared):
     found = compared(area_coverage="0.25")
     assert not found.where(quantity="aurc@C_common")

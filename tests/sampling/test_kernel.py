@@ -30,6 +30,7 @@ def test_threads_and_blocks_change_nothing(threads, block):
     compared(21, SETS[-1:], threads=threads, block=block)
 
 
+@pytest.mark.slow
 def test_more_clusters_than_are_summed_at_a_time_change_nothing():
     compared(5, SETS, units=9000, resamples=20)
 
@@ -55,6 +56,7 @@ def close(found, expected):
         assert found == (pytest.approx(expected, rel=1e-10, abs=1e-12) if isinstance(expected, float) else expected)
 
 
+@pytest.mark.slow
 def test_files_are_the_same_but_for_who_computed_them(tmp_path):
     with engine("numpy"):
         by_numpy, expected = artifact(tmp_path / "numpy.json")

@@ -15,6 +15,7 @@ from demur.show.console import calibration_text, evaluation_text
 from demur.show.retrieval.console import retrieval_text
 from demur.show.text import interval_text
 from kinds import calibration, renamed_kind, retrieval
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 OBEYED = "\x1b[31m\x9b2J\u202e\u2028\nFORGED"
@@ -33,7 +34,7 @@ def compared(names, **settings):
     return evaluate(runs, settings=Settings(loss="abs", confidence="llm", **settings), plan=Plan(200, seed=7))
 
 
-@pytest.mark.parametrize("kind", [*TEXTS])
+@parametrize_few("kind", [*TEXTS], 3)
 def test_whatever_a_file_says_is_visible_on_its_line_and_without_effect(kind):
     text = TEXTS[kind](lambda name: f"{name}{OBEYED}")
     assert len(text.splitlines()) == len(TEXTS[kind](lambda name: f"{name}_").splitlines())
@@ -57,7 +58,7 @@ def test_no_width_hides_a_line(tmp_path, columns):
     assert shown.replace("\x1b[1m", "").replace("\x1b[0m", "") == piped
 
 
-@pytest.mark.parametrize(("level", "shown"), [(0.9, "90 % interval"), (0.5, "50 % interval"), (None, "95 % interval")])
+@parametrize_few(("level", "shown"), [(0.9, "90 % interval"), (0.5, "50 % interval"), (None, "95 % interval")], 1)
 def test_the_interval_that_decides_is_told_from_the_one_that_is_shown(level, shown):
     results = compared(["a", "b"], level=level)
     text, key = evaluation_text(results), Key("b", "augrc@C_common", "llm", minus=Minus("system", "a"))

@@ -71,11 +71,13 @@ class TestTheFile:
         wide = figure_bytes(golden(), ".png", width=120.0)
         assert int.from_bytes(wide[16:20]) == int(120 / 25.4 * 300), "300 dots an inch"
 
+    @pytest.mark.slow
     def test_fonts_are_embedded_and_letters_stay_letters(self):
         assert b"/FontFile2" in drawn(".pdf")
         assert b"/Type3" not in drawn(".pdf")
         assert {"verbalized", "coverage", "zero_shot", "few_shot"} <= set(texts_of(drawn(".svg")))
 
+    @pytest.mark.slow
     def test_it_holds_no_date(self):
         assert b"CreationDate" not in drawn(".pdf")
         assert b"dc:date" not in drawn(".svg")
@@ -171,6 +173,7 @@ class TestRiskCoverage:
             [[0, risk], [cmax, risk]],
         ]
 
+    @pytest.mark.slow
     def test_without_resamples_there_is_no_shade_and_no_word_of_one(self):
         content = golden_file("one")
         for one in content["confidence_variants"].values():

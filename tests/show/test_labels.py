@@ -5,6 +5,8 @@ import re
 import xml.etree.ElementTree as ET
 from functools import cache
 
+import pytest
+
 from artifacts import golden
 from commands import demur
 from demur import read_run
@@ -91,6 +93,7 @@ def test_two_are_called_as_three_are(where):
         assert name in three
 
 
+@pytest.mark.slow
 def test_an_audit_lists_them_by_their_labels():
     modes = ("zero_shot", "few_shot")
     runs = [read_run(RUN, mode=mode) for mode in modes]
@@ -108,6 +111,7 @@ def test_the_nested_file_alone_has_sides(tmp_path):
     assert load(path).systems == ("ours", "baseline")
 
 
+@pytest.mark.slow
 def test_a_label_on_the_command_line_reaches_console_page_latex_and_figure(tmp_path):
     arguments = (
         "--mode",

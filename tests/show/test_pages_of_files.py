@@ -16,6 +16,7 @@ from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.show.html import report_html
 from kinds import calibration, renamed_kind, retrieval
 from pages import Page, spellings
+from parametrized import parametrize_few
 from runs import written
 
 OPTIONS = {
@@ -35,7 +36,7 @@ def folder(tmp_path_factory):
 
 
 class TestSafety:
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @parametrize_few("artifact", [retrieval, calibration], 1, ids=["retrieval", "calibration"])
     @pytest.mark.parametrize("turns", [(0, 25), pytest.param(range(0, 50, 7), marks=pytest.mark.slow)], ids=len)
     def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact, turns):
         """Two turns of the texts by default, eight in the slow tests."""
@@ -78,7 +79,7 @@ class TestCommands:
         assert (folder / f"{command}.html").read_text("utf-8") == expected
         assert (folder / f"{command}-1.html").read_text("utf-8") == expected
 
-    @pytest.mark.parametrize("command", [*OPTIONS])
+    @parametrize_few("command", [*OPTIONS], 1)
     def test_a_bad_place_for_the_page_leaves_nothing_written(self, folder, command):
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (

@@ -67,13 +67,14 @@ def test_ids_are_data_and_no_formulas(folder):
     assert rows_of(folder / "each.jsonl")[0]["post_id"] == "=1+1"
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("path", "message"),
     [
         ("each.txt", "--per-query 'each.txt', expected a file that ends in .csv, .jsonl, .parquet"),
         ("q.csv", "q.csv: is an input, and an output never replaces one"),
         ("nowhere/each.csv", "nowhere/each.csv: the folder nowhere does not exist"),
     ],
+    1,
 )
 def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(folder, path, message):
     done = demur(folder, *OPTIONS, "--metrics", "RR", "--per-query", path)

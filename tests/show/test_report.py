@@ -80,6 +80,7 @@ class TestSafety:
 
         return [(tag, plain(attributes)) for tag, attributes in page.elements]
 
+    @pytest.mark.slow
     def test_a_heading_in_a_style_is_a_string_of_letters_and_escapes(self):
         content = two_variants(golden("paired"))
         for text in HOSTILE[::10]:
@@ -94,6 +95,7 @@ class TestSafety:
         assert not re.search("[\u202e\u2028\x07]", text)
         assert "\\u202e\\u2028\\x07" in text
 
+    @pytest.mark.slow
     def test_letters_from_the_right_turn_no_sentence(self):
         content = golden("paired")
         content["inputs"][0]["mode"] = "שלום"
@@ -168,6 +170,7 @@ class TestNumbers:
         assert "0.json failed on 1 and 1.json on 0 of 26 participants." in page
         assert "Participants that are not in all runs are left out: 1 only in 0.json." in page
 
+    @pytest.mark.slow
     def test_a_list_that_was_cut_says_so(self):
         for people, cut in ((19, False), (20, True), (25, True)):
             text = Page(report_html(evaluated([participant(n, {"Sleep": 0}) for n in range(people)]))).text
@@ -283,6 +286,7 @@ class TestSeveralSystems:
         names = {line["system"] for line in csv.DictReader(io.StringIO(table))}
         assert names == {"a/b", "a", "<i>", "a/b − <i>", "a − <i>"}
 
+    @pytest.mark.slow
     def test_a_figure_of_them_is_drawn(self, three):
         for kind in ("risk-coverage", "forest"):
             assert figure_bytes(three, ".svg", kind=kind, width=183.0).startswith(b"<?xml")

@@ -20,6 +20,7 @@ from demur.show.retrieval.headings import cell
 from demur.show.text import three
 from kinds import retrieval
 from pages import Page
+from parametrized import parametrize_few
 from retrievals import compared, made, with_rows
 
 MEAN = Group("criterion")
@@ -73,6 +74,7 @@ class TestNumbers:
         assert "nDCG@10 0.5 [0.25, 0.75] 10.0% 90.0% reranked looks better, but too few posts" in text
         assert "false evidence rate 0.5 [0.25, 0.75] 90.0% 10.0% retriever is better" in text
 
+    @pytest.mark.slow
     def test_a_number_that_is_no_better_either_way_is_listed_and_favours_nobody(self):
         change = {"value": 0.5, "recommended": Interval("t_interval", 0.25, 0.75), "above": 0.9, "below": 0.1}
         columns = made(posts=30)
@@ -84,7 +86,7 @@ class TestNumbers:
             others = page.text.partition("At other depths, and the average K")[2]
             assert re.search(rf"{title} .{{0,60}}0\.5 \[0\.25, 0\.75\] – – above", others)
 
-    @pytest.mark.parametrize("number", [1e308, 5e-324])
+    @parametrize_few("number", [1e308, 5e-324], 1)
     def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
         key = Key("reranked", "evidence_recall@fixed:3", minus=AGAINST)
         results = with_rows(retrieval(), {key: {"value": number, "recommended": None}})
@@ -192,6 +194,7 @@ class TestAwkwardNames:
         chosen = {"metrics": ("R@1", "R@10", "nDCG@10"), "policies": ("fixed:3",), "baseline": "bge/large"}
         return compared(systems, Plan(30, seed=1), **chosen)
 
+    @pytest.mark.slow
     def test_each_system_has_its_own_numbers_in_the_file(self, results, tmp_path):
         again = load(results.save(tmp_path / "r.json"))
         assert [repr(row) for row in again] == [repr(row) for row in results]
@@ -219,6 +222,7 @@ class TestAwkwardNames:
         numbers = re.sub(r"( looks)? (better|worse|undecided)", "", " ".join(second.split()))
         assert numbers == " ".join(" ".join(cell(results, one) for one in others).split())
 
+    @pytest.mark.slow
     def test_each_system_has_its_own_numbers_on_the_page(self, results):
         text = page_text(results)
         keys = [Key(system, "recall@1", group=group) for system in results.systems for group in (None, MEAN)]

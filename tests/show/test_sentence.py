@@ -10,6 +10,7 @@ from demur import Key, Plan, UserError
 from demur.show.table_rows import Layout
 from demur.show.tables import table_text
 from golden_runs import evaluated
+from parametrized import parametrize_few
 
 MINUS = "−"
 
@@ -92,7 +93,7 @@ def test_a_row_nobody_has_is_refused(rows, message):
         table_text(golden_results("paired"), "markdown", Layout(rows))
 
 
-@pytest.mark.parametrize("form", ["markdown", "latex", "csv"])
+@parametrize_few("form", ["markdown", "latex", "csv"], 1)
 def test_the_leaderboard_is_a_table_of_its_own(form):
     results = evaluated("zero_shot", "few_shot", "zero_shot", names=("a", "=b", "c"))
     text = table_text(results, form, Layout(("leaderboard",)))

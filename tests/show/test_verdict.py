@@ -9,6 +9,7 @@ from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.statements.decisions import Decision, Doubt, Incomparable, decide
 from demur.show.statements.verdict import verdict
+from parametrized import parametrize_few
 from runs import failure, participant
 from said import said as in_words
 
@@ -134,7 +135,7 @@ def test_nothing_answered_is_never_ranked(said):
     assert "nothing is answered" in report_html(made)
 
 
-@pytest.mark.parametrize(("failed", "often"), [(4, False), (5, True)])
+@parametrize_few(("failed", "often"), [(4, False), (5, True)], 1)
 def test_a_side_that_failed_often_is_told(said, failed, often):
     """More than one in ten of forty."""
     right = [failure(who) if who < failed else participant(who) for who in range(40)]
@@ -167,7 +168,7 @@ def test_console_and_page_say_the_same(said):
         assert sentence in page
 
 
-@pytest.mark.parametrize(("baseline", "sign"), [("0.json", 1), ("1.json", -1)])
+@parametrize_few(("baseline", "sign"), [("0.json", 1), ("1.json", -1)], 1)
 def test_the_winner_is_the_same_whichever_is_the_baseline(baseline, sign):
     made = evaluated(people(40), people(40, {"Sleep": 0}), baseline=baseline)
     [row] = [row for row in made.where(quantity="augrc@C_common") if row.key.minus]

@@ -82,6 +82,7 @@ def test_units_of_a_participant_are_alike_where_a_design_says_so():
     assert between("alike") > between("discrete") + 0.2
 
 
+@pytest.mark.slow
 def test_about_23_of_250_participants_hold_the_errors():
     held = [len(CurveView.of(DESIGNS["rare_clusters"].data(250, 1, n)[""][LEFT]).first_losses) for n in range(200)]
     assert np.mean(held) == pytest.approx(23, abs=1)

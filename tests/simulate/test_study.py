@@ -153,6 +153,7 @@ def test_nothing_differs_where_a_design_says_so_and_the_rest_has_its_own_truth()
     assert {tally.truth for tally in everywhere if tally.number.startswith("Δ")} == {0.0}
 
 
+@pytest.mark.slow
 def test_of_several_confidences_the_first_is_counted_alone_and_all_of_them_together():
     tallies = coverage(quick("eight_confidences"), 12, datasets=2, seed=1, resamples=20)
     assert {tally.datasets for tally in tallies} == {2}
@@ -183,6 +184,7 @@ def test_a_small_study_runs_reports_and_is_drawn():
     assert drawing.count("<circle") == 1 + sum(tally.made["recommended"] > 0 for tally in shown)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_study_and_another_another():
     def counts(seed):
         return [vars(each) for each in coverage(quick("discrete"), 8, datasets=3, seed=seed, resamples=30)]

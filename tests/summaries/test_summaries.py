@@ -89,6 +89,7 @@ def test_truths_and_predictions_are_summarized_by_a_named_loss(tmp_path):
     assert (refused.returncode, "by the loss abs (abs(pred - gt)), not zero_one" in refused.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_part_in_which_nothing_succeeded_says_who_failed(tmp_path):
     rows = [{"user": n % 5, "item": n, "loss": n % 2, "sure": n % 3, "status": "ok"} for n in range(20)]
     rows += [{"user": user, "item": "x", "loss": "", "sure": "", "status": "failed: time"} for user in (1, 9)]
@@ -109,6 +110,7 @@ def test_a_part_in_which_nothing_succeeded_says_who_failed(tmp_path):
         assert "nothing to evaluate: no cluster succeeded" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_many_units_that_are_alike_are_counted_as_many(tmp_path):
     rows = [{**row, "sure": f"{i % 2}", "margin": "0"} for i, row in enumerate(units(8, clusters=6, rows=3000))]
     table(tmp_path / "all.csv", rows)
@@ -118,6 +120,7 @@ def test_many_units_that_are_alike_are_counted_as_many(tmp_path):
     assert evaluated(tmp_path, "A=run.sum", more=("--group", "sex")) == evaluated(tmp_path, "A=all.csv", more=KEPT)
 
 
+@pytest.mark.slow
 def test_failed_units_are_counted_by_cause(tmp_path):
     states = ["ok", "failed: timeout", "failed", "ok", "ok"]
     rows = [{**row, "status": states[i % 5]} for i, row in enumerate(units(4))]
@@ -130,6 +133,7 @@ def test_failed_units_are_counted_by_cause(tmp_path):
 
 @given(st.data())
 @settings(max_examples=40)
+@pytest.mark.slow
 def test_bins_of_bins_are_the_bins_of_all_values(data):
     numbers = st.floats(-1e9, 1e9) | st.sampled_from([0.0, 0.5, 1.0, 1e-300, 1e300])
     values = np.unique(data.draw(st.lists(numbers, min_size=3, max_size=30)))
