@@ -248,12 +248,14 @@ def recomputed_queries():
 
 
 class TestQueries:
+    @pytest.mark.slow
     def test_a_file_of_ours_is_what_the_data_give(self, table, file, recomputed_queries, monkeypatch):
         monkeypatch.setattr(own, "evaluate_retrieval", recomputed_queries)
         found = own.audited_queries(results_of(file), read_queries(table), None)
         assert len(found) > 1000
         assert {one.status for one in found} == {"match"}
 
+    @pytest.mark.slow
     def test_a_falsified_number_is_found(self, table, file, recomputed_queries, monkeypatch):
         monkeypatch.setattr(own, "evaluate_retrieval", recomputed_queries)
         changed = copy.deepcopy(file)
@@ -311,6 +313,7 @@ class TestQueries:
 
 
 @parametrize_few("modes", [MODES, ("few_shot",)], 1, ids=len)
+@pytest.mark.slow
 def test_plain_loops_give_the_same_numbers_and_percentiles(modes):
     claimed = results_of(file_of(modes, resamples=15, confidence="all", grid=Settings().coverages))
     systems = aligned(dict(zip(claimed.systems, runs(modes), strict=True))).systems

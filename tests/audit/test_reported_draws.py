@@ -105,6 +105,7 @@ class TestDraws:
         single = verdicts(both, {"few_shot": {"cmax": {"ci95": {"low": shares[50], "high": shares[1949]}}}})
         assert set(single.values()) == {("differs", "would equal it, items resampled, not participants")}
 
+    @pytest.mark.slow
     def test_differences_are_drawn_together(self, folder, both):
         content = of_other_draws(folder, "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")
         deltas = content["comparison"]["deltas"]["llm"]

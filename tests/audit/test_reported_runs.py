@@ -88,6 +88,7 @@ class TestMatches:
             "left.cmax": ("differs", "would equal it, all participants of its own run, not only those in every run")
         }
 
+    @pytest.mark.slow
     def test_a_difference_is_the_second_run_minus_the_first(self, both):
         delta = scores(both, "few_shot", "llm")["aurc"] - scores(both, "zero_shot", "llm")["aurc"]
         key = "deltas.llm.aurc.delta"

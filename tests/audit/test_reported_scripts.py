@@ -165,6 +165,7 @@ def values(runs, content):
 
 
 class TestHabitsOfTheOlderScript:
+    @pytest.mark.slow
     def test_the_metrics_and_the_interpretation_of_document_003_are_read(self, older):
         metrics = ("aurc", "aurc_optimal", "eaurc", "aurc_achievable", "augrc", "augrc_optimal", "eaugrc", "cmax")
         percent = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")

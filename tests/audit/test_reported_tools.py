@@ -85,6 +85,7 @@ def audited(folder, content, *more):
     return found.returncode, {each["key"]: each for each in json.loads(found.stdout)["findings"]}
 
 
+@pytest.mark.slow
 def test_a_paper_of_each_tool_from_the_same_run_is_named(tmp_path, results):
     code, found = audited(tmp_path, table_of(results, ""))
     assert (code, {each["status"] for each in found.values()}) == (0, {"match"})

@@ -247,6 +247,7 @@ def test_a_damaged_report_is_a_clean_error_or_a_list(folder):
     assert codes == {0, 2, 3}
 
 
+@pytest.mark.slow
 def test_the_mode_of_a_run_can_be_said_where_the_report_does_not(tmp_path):
     demur(tmp_path, "simulate", "--output", "run.json", "--participants", "8", "--seed", "1")
     arguments = ("--mode", "few_shot", "--bootstrap-resamples", "0", "--output", "m.json", "--quiet")

@@ -68,6 +68,7 @@ class TestReportsOfOneRun:
             assert (counts["differs"], counts["not_recognised"]) == (0, 0)
             assert counts["match"] > 30
 
+    @pytest.mark.slow
     def test_figures_of_the_other_mode_are_still_told(self, runs):
         content = report_of_one_run(runs, "few_shot", AS_IN_000)
         content["inputs"][0]["mode"] = "zero_shot"
@@ -86,6 +87,7 @@ class TestReportsOfOneRun:
         assert (refused.returncode, refused.stderr) == (2, f"demur: reported.json: {other}: {way_out}\n")
         assert demur(runs, *arguments, "--mode", "few_shot").returncode == 0
 
+    @pytest.mark.slow
     def test_a_pair_of_three_runs_is_compared_without_the_third(self, runs):
         content = json.loads((runs / "run.json").read_text(encoding="utf-8"))
         third = json.loads((runs / "other.json").read_text(encoding="utf-8"))["experiments"][0]
@@ -166,6 +168,7 @@ class TestOwnFilesWithoutData:
         found = json.loads(demur(made, "audit", "--reported", self.results_file(made, "mapped"), "--json").stdout)
         assert [file["path"] for file in found["data"]] == ["gold.csv", "gold2.csv"]
 
+    @pytest.mark.slow
     def test_only_files_with_the_recorded_hash_are_used(self, made, tmp_path):
         path = written(tmp_path, (made / self.results_file(made, "scores")).read_bytes(), "of_scores.json")
 
@@ -191,6 +194,7 @@ class TestOwnFilesWithoutData:
         written(made, content, "falsified.json")
         assert demur(made, "audit", "--reported", "falsified.json").returncode == 3
 
+    @pytest.mark.slow
     def test_a_loss_that_the_data_do_not_give_is_no_accusation(self, made):
         evaluated(made, "ranged.json", "scores.csv", "--score-range", "0:2", *SURE)
         refused = demur(made, "audit", "--reported", "ranged.json")

@@ -92,6 +92,7 @@ def test_losses_without_a_maximum_have_no_price(folder):
     assert "--loss-max" in found.stderr
 
 
+@pytest.mark.slow
 def test_groups_raters_and_prices_stand_in_one_file_and_come_back_from_it(folder):
     sites = {"cluster": "site", "A": "x", "B": "x", "C": "y", "D": "y"}
     rows = [f"{line},{sites[line.partition(',')[0]]}\n" for line in UNITS.split()]

@@ -97,6 +97,7 @@ class TestFlags:
         assert (found.returncode, found.stderr) == (0, "")
         assert [system.answered for system in load(folder / "r.json").selective.systems] == [10]
 
+    @pytest.mark.slow
     def test_the_script_is_the_same_command(self, folder):
         arguments = (*FLAGS, "--input", "run.json", "--mode", "few_shot")
         by_script = script(folder, "evaluate_selective_prediction.py", *arguments, "--output", "s.json")

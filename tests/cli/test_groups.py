@@ -56,6 +56,7 @@ def test_the_page_shows_no_section_where_no_groups_are_asked_for(folder):
     assert "groups" not in json.loads((folder / "o.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_file_of_labels_alone_gives_all_its_columns(folder):
     made = demur(folder, "evaluate", "t.csv", "--groups", "g.csv", *FLAGS, "--output", "o.json", "--max-groups", "40")
     assert made.returncode == 0, made.stderr

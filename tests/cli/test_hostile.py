@@ -145,6 +145,7 @@ def test_a_name_in_an_error_is_cut_at_80_characters(tmp_path):
     [("part.csv", ("evaluate", "parts", "--seed", "1")), ("part.json", ("summarize", "parts", "-o", "all.sum"))],
     1,
 )
+@pytest.mark.slow
 def test_a_pipe_in_a_folder_of_parts_is_refused(tmp_path, name, words):
     """Nobody writes to it: reading it would wait for ever."""
     (tmp_path / "parts").mkdir()

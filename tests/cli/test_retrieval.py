@@ -29,6 +29,7 @@ def run(folder, *more):
     return demur(folder, "retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples", "50", *more)
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_artifact_holds(folder):
     done = run(
         folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2", "--verbose", "--reference", "phq8-evidence"

@@ -289,7 +289,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_a_document_of_the_users_types_is_accepted(tmp_path, document):
     """The other three of their documents type no options."""
-    written(tmp_path, simulated_run(12, seed=1), "run.json")
+    written(tmp_path, simulated_run(6, seed=1), "run.json")
     for name, *typed in DOCUMENTS[document]:
         done = script(tmp_path, name, *(word for part in typed for word in part))
         assert done.returncode == 0, done.stderr

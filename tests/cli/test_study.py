@@ -165,6 +165,7 @@ def test_a_pilot_that_says_nothing_is_one_line(pilot, arguments, message):
 TABLE = ["participant,question_id,correct,sure", *(f"p{n // 4},q{n},{int(n % 3 > 0)},{n % 5}" for n in range(48))]
 
 
+@pytest.mark.slow
 def test_a_table_of_other_names_is_imitated_under_its_one_signal(tmp_path):
     (tmp_path / "plain.csv").write_text("\n".join(TABLE))
     found = in_process(tmp_path, "study", "intervals", "--like", "plain.csv", *QUICK)

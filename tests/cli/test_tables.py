@@ -62,6 +62,7 @@ def test_what_a_cluster_is_called_is_said_everywhere(folder):
     assert ", 0 differs, 0 not recognised" in audited.stdout
 
 
+@pytest.mark.slow
 def test_two_tables_of_losses_are_compared(folder):
     other = TABLES["loss.csv"].replace("0.25", "0.125").replace("b,,", "b,0,")
     (folder / "other.csv").write_text(other, encoding="utf-8")

@@ -188,6 +188,7 @@ def test_it_has_no_page(tmp_path):
             read(content)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_it_and_the_plain_loops_agree(tmp_path):
     assert (
         demur(tmp_path, "simulate", "runs", "--output", "run.json", "--seed", "1", "--participants", "6").returncode

@@ -155,6 +155,7 @@ class TestValidation:
             found.append(made.validation.cross_validated.auroc)
         assert np.mean(found) == pytest.approx(0.5, abs=near)
 
+    @pytest.mark.slow
     def test_a_perfect_fit_is_not_better_than_perfect(self):
         """Every error is 1: the squared difference is nothing, and rounding must not make it less."""
         people = [participant(who, dict.fromkeys(PHQ8.items), token_msp=0.1 + who / 30) for who in range(12)]

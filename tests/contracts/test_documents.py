@@ -106,6 +106,7 @@ def test_dicts_and_rows_are_told_apart(call, message):
 
 
 @given(rows_of_scores)
+@pytest.mark.slow
 def test_the_optimum_without_a_loss_has_the_default_loss_of_the_documents(cells):
     rows = rows_of(cells)
     for function in (compute_aurc_optimal, demur.compute_augrc_optimal, demur.compute_aurc_optimal_regression):
@@ -160,7 +161,7 @@ def test_tpr_at_fpr_has_the_share_first_and_no_threshold_where_none_keeps_to_the
 
 
 def test_retrieval_reports_the_ece_of_the_probability_that_there_is_evidence(tmp_path):
-    command(tmp_path, "simulate", "queries", "--output", "q.csv", "--seed", 1, "--posts", 8)
+    command(tmp_path, "simulate", "queries", "--output", "q.csv", "--seed", 1, "--posts", 3)
     options = ("--data", "q.csv", "--bootstrap-resamples", 0, "--output", "r.json")
     assert "\n  ECE " in command(tmp_path, "retrieval", *options).stdout
     with (tmp_path / "q.csv").open(encoding="utf-8") as file:

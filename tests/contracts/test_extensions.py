@@ -67,6 +67,7 @@ def test_a_name_of_an_extension_that_is_hidden_says_what_it_needs(tmp_path):
     assert "demur.choose needs the extension decide, which is not installed" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_rule_on_a_page_needs_its_extension(tmp_path):
     code = "from demur.cli import main\nmain(['report', GOLDEN + '/paired.json', '--rule', 'r.json', '-o', 'p.html'])"
     done = run_hiding("decide", code, tmp_path)

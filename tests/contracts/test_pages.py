@@ -24,6 +24,7 @@ def test_the_definitions_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
 
 
+@pytest.mark.slow
 def test_the_calibration_page_and_its_figure_are_current():
     text, drawing = make_calibration.page()
     assert make_calibration.PAGE.read_text(encoding="utf-8") == text, "run `make docs`"

@@ -274,6 +274,7 @@ def made_up():
 class TestAMadeUpFile:
     """A risk of at most 0.1: the same threshold, count and interval wherever it is asked for."""
 
+    @pytest.mark.slow
     def test_python_agrees_with_plain_loops(self, made_up):
         made = choose(grade_units(**columns(made_up)), risk="0.1", seed=7)
         accepted, threshold = best(made_up, Fraction(1, 10), per_unit=False)
@@ -358,6 +359,7 @@ class TestTheFile:
         with pytest.raises(UserError, match=r"rule.json: "):
             load_rule(tmp_path / "rule.json")
 
+    @pytest.mark.slow
     def test_the_schema_knows_it(self):
         schema = json.loads(files("demur").joinpath("schemas/rule.schema.json").read_text(encoding="utf-8"))
         labels = {"truth": [0] * 4, "prediction": [0, 0, 0, 1], "loss": "zero_one", "clusters": [1, 2, 3, 4]}

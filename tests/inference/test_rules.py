@@ -95,6 +95,7 @@ def test_the_count_is_written_beside_the_interval():
 
 
 @parametrize_few("participants", [5, 12, 30], 1)
+@pytest.mark.slow
 def test_the_method_does_not_depend_on_how_many_resamples_there_are(participants):
     for seed in range(8):
         people = make_people(participants, seed=seed)

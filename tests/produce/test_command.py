@@ -244,6 +244,7 @@ def test_our_own_bug_is_told_by_its_type_and_place_alone(tmp_path, monkeypatch):
     assert told.returncode == 4
 
 
+@pytest.mark.slow
 def test_instructions_in_a_transcript_change_nothing_but_the_text(tmp_path):
     """The prompt, the schema and the checks are the same; what the transcript says stays between its marks."""
     plain, talked = (interviews(tmp_path / name) for name in ("plain", "talked"))

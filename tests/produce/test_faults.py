@@ -88,6 +88,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_once_more_with_twice_the_tokens(
 
 
 @pytest.mark.parametrize("kind", ["fence", "fence_tokens"])
+@pytest.mark.slow
 def test_code_fences_change_nothing_but_the_mean_over_all_tokens(folder, people, plain, tmp_path, kind):
     outcome, found, _ = faulty(folder, tmp_path, Fault(kind, participant=str(people[0]), step="score"))
     assert outcome.code == 0
@@ -155,6 +156,7 @@ def test_the_next_seed_is_tried_once_when_a_500_stays(folder, people, tmp_path):
     assert outcome.code == 0
 
 
+@pytest.mark.slow
 def test_fewer_samples_than_asked_for_fail_the_participant(folder, tmp_path):
     changes = {"assess": {"mode": "zero_shot", "consistency_samples": 3}, "endpoint": {"concurrency": 1, "retries": 0}}
     with serving(folder) as endpoint:

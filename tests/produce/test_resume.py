@@ -139,6 +139,7 @@ def test_a_stop_lets_the_run_be_resumed(folder, endpoint, whole, tmp_path):
     assert (tmp_path / "run" / "run.json").read_bytes() == (whole / "run.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_whose_time_is_up_stops_and_can_be_resumed(folder, endpoint, tmp_path):
     changes = {**CHANGES, "endpoint": {"total_timeout": 1e-9}}
     assert production(folder, endpoint.base_url, tmp_path, changes=changes).produce().code == 130

@@ -117,7 +117,7 @@ def test_a_link_in_place_of_the_folder_is_refused(folder, endpoint, tmp_path):
     assert produce(folder, endpoint, tmp_path / "elsewhere").returncode == 0
 
 
-@pytest.mark.parametrize("name", FILES)
+@parametrize_few("name", FILES, 2)
 def test_a_pipe_in_place_of_a_file_blocks_nothing(folder, endpoint, begun, name):
     (begun / name).unlink()
     os.mkfifo(begun / name)

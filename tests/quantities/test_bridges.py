@@ -44,6 +44,7 @@ untied = st.lists(st.integers(0, 1) | st.none(), min_size=2, max_size=12).filter
 
 
 @given(untied)
+@pytest.mark.slow
 def test_every_bridge_is_exact_without_ties(losses):
     rows = [Unit(None if loss is None else F(loss), -rank) for rank, loss in enumerate(losses)]
     for quantity in BRIDGES:

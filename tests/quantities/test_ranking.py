@@ -212,6 +212,7 @@ class TestAgainstTrecEval:
         for name, gold, ranked in asked:
             assert mrr_at_k(gold, ranked, 100) == pytest.approx(theirs["RR", name], abs=1e-12)
 
+    @pytest.mark.slow
     def test_where_map_differs_and_why(self, asked, theirs):
         """Ours divides by min(gold, K): it is trec_eval's, or more where there is more gold than K."""
         for name, gold, ranked in asked:

@@ -111,6 +111,7 @@ def test_one_participant_collapses_onto_the_point():
     assert found.std_error == 0.0
 
 
+@pytest.mark.slow
 def test_paired_differences_share_the_draws():
     left, right = rows(7), with_predictions_of(rows(8), rows(7))
     function = partial(demur.compute_augrc, loss="abs")

@@ -161,6 +161,7 @@ def test_a_few_bytes_that_unpack_to_very_many_are_refused(tmp_path, spaces, name
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"demur: {name}: {TOO_MUCH}\n")
 
 
+@pytest.mark.slow
 def test_the_members_of_an_archive_are_counted_together(tmp_path):
     start, *_, end = members_of([])
     blank = [(f"samples/{name}_epoch_1.json", b" " * 10_000_000 + b'{"id": 1}') for name in "ab"]
@@ -188,6 +189,7 @@ def test_blank_space_is_skipped_at_once(tmp_path):
 
 
 @parametrize_few(("name", "first"), [("t.csv", UNITS), ("t.jsonl", "")], 1)
+@pytest.mark.slow
 def test_blank_lines_come_to_an_end(tmp_path, name, first):
     path = written(tmp_path, first + "\n" * 1_100_000, name)
     with pytest.raises(UserError, match=r"line 100000\d: 1000000 empty lines before it, expected rows"):

@@ -60,6 +60,7 @@ def test_a_nan_where_the_system_abstained_is_never_looked_at():
     assert len(read_table(TABLE | {"p": [1, 0.5, 0, float("nan")]}, options=DECLARED)) == 4
 
 
+@pytest.mark.slow
 def test_the_file_says_so_and_is_audited(tmp_path):
     rows = [f"{n},{n % 2},{n / 20}" for n in range(12)]
     path = written(tmp_path, "\n".join(["cluster,loss,p", *rows]) + "\n", "t.csv")

@@ -92,6 +92,7 @@ def test_columns_cannot_be_mapped(tmp_path):
         read_table(units_file(tmp_path), columns={"cluster": "doc"})
 
 
+@pytest.mark.slow
 def test_two_logs_are_compared_and_audited(tmp_path):
     units_file(tmp_path, name="a.jsonl")
     units_file(tmp_path, [*UNITS[2:], ("doc0", "q1", 1, 0, "ok", {"sure": 1}), UNITS[0]], name="b.jsonl")

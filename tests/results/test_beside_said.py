@@ -75,6 +75,7 @@ def test_the_sentence_and_the_verdict(results):
     assert gap_verdict(results[gap_key("Bare", "sys", "sure")]) == ""
 
 
+@pytest.mark.slow
 def test_one_two_and_three_systems_come_back_from_their_files(results, tmp_path):
     asked = Beside(
         {"Rater A": rater()}, [typed_point("Paper: coverage=0.5, risk=0.25, se=0.1")], handover_threshold=0.8
@@ -107,6 +108,7 @@ def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
     assert {"sure: difference comparison", "Rater A − a comparison", "Rater A − b comparison"} <= told
 
 
+@pytest.mark.slow
 def test_an_audit_computes_it_again_and_asks_for_the_rater(results, tmp_path):
     path = results.save(tmp_path / "results.json")
     with pytest.raises(

@@ -69,6 +69,7 @@ def test_folds_are_a_pure_function_of_the_seed_and_the_clusters():
     assert np.bincount(folds(1, 41, 10)).tolist() == [5, *[4] * 9]
 
 
+@pytest.mark.slow
 def test_a_cost_is_reached_at_a_threshold_and_declining_everything_has_none(two):
     row = two[Key("one", "cost@0.5", "sure")]
     curve = two.curves["one", "sure"].curve
@@ -113,12 +114,14 @@ def test_a_difference_is_turned_round_where_the_second_is_the_baseline(two):
     assert turned["estimates"]["minus"] == straight["estimates"]["minus"]
 
 
+@pytest.mark.slow
 def test_three_systems_have_the_same_rows_in_the_long_file(tmp_path):
     runs = {name: items(seed) for seed, name in enumerate("abc")}
     results = evaluate(runs, settings=settings(), plan=PLAN)
     assert load(results.save(tmp_path / "three.json")).text == results.text
 
 
+@pytest.mark.slow
 def test_an_audit_computes_costs_again_and_finds_a_changed_one(two, tmp_path):
     path = two.save(tmp_path / "two.json")
     runs = [items(1), items(2, wrong=0.9)]

@@ -213,6 +213,7 @@ class TestTwoRuns:
             assert risks
             assert all(one.delta == 0 for one in risks)
 
+    @pytest.mark.slow
     def test_swapping_the_sides_negates(self):
         one, other = (
             nested(*modes).comparison.deltas["llm"] for modes in (("zero_shot", "few_shot"), ("few_shot", "zero_shot"))

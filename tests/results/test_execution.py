@@ -60,7 +60,7 @@ def test_an_execution_that_is_none_is_an_error(member, value):
         results_of(content)
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("execution", "words"),
     [
         ({"engine": "numpy", "threads": 1}, "the engine <bdi>numpy</bdi> on 1 thread; any other"),
@@ -69,6 +69,7 @@ def test_an_execution_that_is_none_is_an_error(member, value):
             "the engine <bdi>c:avx2</bdi> on 2 threads, in 4 shards (<bdi>a&lt;b</bdi>); any other gives",
         ),
     ],
+    1,
 )
 def test_the_page_says_how_it_was_computed(execution, words):
     assert words in report_html(results_of(made(2).to_json() | {"execution": execution}))

@@ -159,6 +159,7 @@ class TestSettingsOfResults:
 
 
 class TestData:
+    @pytest.mark.slow
     def test_are_a_path_or_any_table_in_memory(self, folder):
         of_file = evaluate(folder / "own.csv", **HOW)
         for table in as_table(TABLE):

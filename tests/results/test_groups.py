@@ -100,15 +100,20 @@ def test_a_grouping_that_groups_nothing_is_refused(column: list[Any], message: s
         evaluated(T1 | {"site": column}, ["site"], {"site": "site"})
 
 
-def test_too_many_levels_are_refused_unless_they_are_asked_for() -> None:
-    table = {"cluster": [1, 2] * 20, "conf": [0.5] * 40, "loss": [0] * 40, "site": [*range(40)]}
-    table["item"] = [*range(40)]
+MANY_SITES = {"cluster": [1, 2] * 20, "conf": [0.5] * 40, "loss": [0] * 40, "site": [*range(40)], "item": [*range(40)]}
+
+
+def test_too_many_levels_are_refused() -> None:
     told = (
         r"has 40 levels, expected at most 30: allow more, Groups\(max_groups=…\), or cut .*\(NAME='COLUMN:18,40,65'\)$"
     )
     with pytest.raises(UserError, match=told):
-        evaluated(table, ["site"], {"site": "site"})
-    results = evaluated(table, Groups("site", max_groups=40), {"site": "site"}, resamples=0)
+        evaluated(MANY_SITES, ["site"], {"site": "site"})
+
+
+@pytest.mark.slow
+def test_many_levels_are_allowed_if_they_are_asked_for() -> None:
+    results = evaluated(MANY_SITES, Groups("site", max_groups=40), {"site": "site"}, resamples=0)
     assert len(results.selective.groups.groupings[0].levels) == 40
 
 
@@ -161,6 +166,7 @@ def test_both_files_give_back_every_number() -> None:
 
 
 @parametrize_few("stratify", [None, "site"], 1)
+@pytest.mark.slow
 def test_plain_loops_over_the_same_draws_agree_on_every_number_of_a_group(stratify: str | None) -> None:
     table = random_table(13, clusters=11)
     items = items_of(table | {"topic": [*"lmn"] * (len(table["conf"]) // 3) + ["l"] * (len(table["conf"]) % 3)}, LABELS)

@@ -125,6 +125,7 @@ def test_one_pair_is_decided_by_its_recommended_interval():
     assert row.recommended.low > 0
 
 
+@pytest.mark.slow
 def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common(four):
     silent = units_of(5, answered=0.0)
     found, without = ranked(SYSTEMS | {"silent": silent}), four
@@ -140,6 +141,7 @@ def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common(four):
         assert repr(found[row.key]) == repr(row)
 
 
+@pytest.mark.slow
 def test_who_ends_first_is_named_with_what_the_others_have_in_common(four):
     board = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}).leaderboard()
     standing, without = board.shortest

@@ -71,6 +71,7 @@ def same(one, two):
     ],
     1,
 )
+@pytest.mark.slow
 def test_an_evaluation_with_groups_prices_and_raters(plain, turned, tmp_path):
     one = evaluate(PLAIN, **HOW | plain)
     two = evaluate(TURNED, **HOW | turned, lower_is_surer="sure")

@@ -114,6 +114,7 @@ def test_it_is_a_member_of_the_nested_file_beside_the_others():
     assert {"answered_right", "half_aurc_at_c", "double_risk"} <= properties.keys()
 
 
+@pytest.mark.slow
 def test_nobody_else_has_it(monkeypatch):
     """A file with a quantity that is not registered here is refused, not misread."""
     content = evaluated_anew("zero_shot", loss="zero_one", confidence="llm").to_json()

@@ -83,6 +83,7 @@ def test_the_paired_difference_is_that_of_plain_loops():
     assert "better" not in row
 
 
+@pytest.mark.slow
 def test_systems_that_answer_different_shares_are_not_compared_by_it():
     found = evaluate({"A": rows(1), "B": rows(1, declined=0.3)}, **HOW)
     row = next(line for line in evaluation_text(found).splitlines() if line.startswith("  risk  "))
@@ -165,6 +166,7 @@ def test_the_file_holds_it(tmp_path):
     assert again.to_json() == content
 
 
+@pytest.mark.slow
 def test_tables_and_the_page_show_it(tmp_path):
     path = saved(tmp_path, "A", "B")
     found = load(path)

@@ -133,6 +133,7 @@ class TestDraws:
             expected.append(np.mean([np.mean(some) for some in by.values()]))
         np.testing.assert_allclose(found[of_all("ndcg@5", MEAN)].evidence.values, expected, atol=1e-12)
 
+    @pytest.mark.slow
     def test_the_area_under_the_roc_curve(self, found):
         y = [bool(gold) for gold in self.columns["gold"]]
         p = self.columns["prob"]
@@ -198,6 +199,7 @@ def families(differences):
 
 
 class TestSystems:
+    @pytest.mark.slow
     def test_only_what_says_something_is_compared(self):
         """Not one gate with itself, not decisions by different rules, not criterion by criterion."""
         columns = made()
@@ -220,6 +222,7 @@ class TestSystems:
         assert "no_hits" in [warning.code for warning in evaluated(columns).warnings]
         assert "no_hits" not in [warning.code for warning in evaluated().warnings]
 
+    @pytest.mark.slow
     def test_a_policy_that_needs_scores_is_left_out_of_a_system_without_and_that_is_told(self):
         columns = made()
         scored = columns | {"scores": [[*range(len(ranked), 0, -1)] for ranked in columns["ranked"]]}

@@ -46,6 +46,7 @@ class TestGate:
         assert (warning.about.system, warning.subject) == ("one", "detection")
         assert results["tpr@fpr=0.05"].threshold is None
 
+    @pytest.mark.slow
     def test_a_mean_over_criteria_with_one_of_one_class_lies_in_its_interval(self):
         gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made(posts=40)["gold"])]
         row = evaluated(made(posts=40, gold=gold), Plan(300, seed=1))[
@@ -53,6 +54,7 @@ class TestGate:
         ]
         assert row.percentile.low < row.value < row.percentile.high
 
+    @pytest.mark.slow
     def test_what_is_to_be_said_of_the_gate_is_said(self):
         constant = evaluated(made(prob=[0.5] * 36), Plan(30, seed=1))
         assert "constant_confidence" in codes(constant)
@@ -65,6 +67,7 @@ class TestGate:
         rare = 1 - 0.05 ** (1 / 12)
         assert bounds["augrc"] == pytest.approx(rare - rare**2 / 2)  # largest loss 1, everything answered, 12 posts
 
+    @pytest.mark.slow
     def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
         one_class = evaluated(made(gold=[["s1"]] * 36), reference=PHQ8).retrieval
         assert {figure.metric for figure in one_class.reference_ranges} == {"ndcg@10", "recall@10", "mrr@10"}

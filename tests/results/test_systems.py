@@ -53,6 +53,7 @@ def compared(systems):
 
 
 @parametrize_few("baseline", ["zero", "zero/few", "again"], 1)
+@pytest.mark.slow
 def test_of_three_each_difference_is_that_of_two_but_in_common(compared, systems, baseline):
     found = compared(baseline=baseline)
     pairs = 0

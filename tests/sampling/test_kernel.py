@@ -81,7 +81,7 @@ def test_weights_that_no_byte_holds_are_left_to_numpy(monkeypatch):
         assert_same_bits(everything(systems, Plan(40, seed=3)), expected)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrize_few("threads", [1, 2], 1)
 def test_an_interrupt_stops_between_blocks(threads):
     systems, _ = random_systems(3)
     stopped = []

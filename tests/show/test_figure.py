@@ -102,6 +102,7 @@ class TestTheFile:
         here = [hashlib.sha256(drawn(suffix)).hexdigest() for suffix in (".pdf", ".svg", ".png")]
         assert found.stdout.split() == [*here, "False"]
 
+    @pytest.mark.slow
     def test_nobody_elses_settings_change(self):
         before = dict(mpl.rcParams)
         figure_bytes(golden(), ".svg")

@@ -88,6 +88,7 @@ def test_who_drags_the_common_coverage_down_is_said_with_the_way_out():
     assert "C_common" not in sentences(fixed)
 
 
+@pytest.mark.slow
 def test_two_systems_have_their_difference_and_no_leaderboard_on_console_and_page():
     two = ranked("one", "poor")
     assert board_to_show(two) is None

@@ -38,6 +38,7 @@ def folder(tmp_path_factory):
 class TestSafety:
     @parametrize_few("artifact", [retrieval, calibration], 1, ids=["retrieval", "calibration"])
     @pytest.mark.parametrize("turns", [(0, 25), pytest.param(range(0, 50, 7), marks=pytest.mark.slow)], ids=len)
+    @pytest.mark.slow
     def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact, turns):
         """Two turns of the texts by default, eight in the slow tests."""
         content = artifact().to_json()
@@ -69,7 +70,7 @@ class TestSafety:
 
 
 class TestCommands:
-    @pytest.mark.parametrize("command", [*OPTIONS])
+    @parametrize_few("command", [*OPTIONS], 1)
     def test_the_page_is_written_with_the_file_and_is_that_of_demur_report(self, folder, command):
         found = demur(folder, *OPTIONS[command], "--output", f"{command}.json", "--report", f"{command}-1.html")
         assert found.stdout.endswith(f"wrote {command}.json\nwrote {command}-1.html\n")
@@ -80,6 +81,7 @@ class TestCommands:
         assert (folder / f"{command}-1.html").read_text("utf-8") == expected
 
     @parametrize_few("command", [*OPTIONS], 1)
+    @pytest.mark.slow
     def test_a_bad_place_for_the_page_leaves_nothing_written(self, folder, command):
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (

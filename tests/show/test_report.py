@@ -30,6 +30,7 @@ from demur.show.selective.cases import by_item
 from demur.show.selective.comparisons import forests, signals
 from demur.show.tables import table_text
 from pages import HOSTILE, Page, spellings
+from parametrized import parametrize_few
 from runs import failure, participant
 
 KEYS = {f"key-{look.style}" for look in LOOKS}
@@ -52,7 +53,7 @@ class TestSafety:
             "form-action 'none'"
         )
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("name", "turns"),
         [
             ("one", (0, 25)),
@@ -60,6 +61,7 @@ class TestSafety:
             pytest.param("one", range(0, 50, 7), marks=pytest.mark.slow),
             pytest.param("paired", range(50), marks=pytest.mark.slow),
         ],
+        1,
         ids=["one", "paired", "one, more turns", "paired, every turn"],
     )
     def test_fifty_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, name, turns):
@@ -176,6 +178,7 @@ class TestNumbers:
             text = Page(report_html(evaluated([participant(n, {"Sleep": 0}) for n in range(people)]))).text
             assert ("the first 20; there may be more" in text) == cut
 
+    @pytest.mark.slow
     def test_a_margin_is_for_risks_of_both_runs_at_one_coverage(self):
         wrong = [participant(n, {"Sleep": n % 3}) for n in range(25)]
         few = [participant(n, {"Sleep": n % 2, "Tired": None, "Failure": None}) for n in range(25)]

@@ -100,6 +100,7 @@ class TestEdges:
         assert {low for runs in page.points for run in runs for low in run["low"].split()} == {"-"}
         assert "no interval at this point" in page.text
 
+    @pytest.mark.slow
     def test_an_interval_that_was_asked_for_is_the_one_shown(self, tmp_path):
         asked = ("evaluate", "--input", GOLDEN / "run.json", "--mode", "few_shot", "--seed", "1", "--level", "0.5")
         demur(tmp_path, *asked, "--output", "m.json", "--report", "r.html")

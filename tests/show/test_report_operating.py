@@ -104,6 +104,7 @@ class TestTypedIntoTheField:
 
 
 class TestOneAnswer:
+    @pytest.mark.slow
     def test_a_limit_of_the_risk_is_the_same_point_on_the_page_in_choose_and_in_a_loop(self, study):
         items, results = study
         record, point = results.curves["one", "sure"], by_loop(results, 0.1)

@@ -200,6 +200,7 @@ class TestAwkwardNames:
         assert [repr(row) for row in again] == [repr(row) for row in results]
         assert [row.key for row in again] == [row.key for row in results]
 
+    @pytest.mark.slow
     def test_each_system_has_its_own_numbers_on_the_console(self, results):
         """The old code gave bge the intervals of another: Recall@1 0.5 [0.1, 0.25], its own number outside of them."""
         lines = retrieval_text(results, verbose=True).splitlines()

@@ -48,6 +48,7 @@ def test_one_system_and_one_that_was_not_resampled():
     assert "Nothing was resampled, so there are no intervals." in bare
 
 
+@pytest.mark.slow
 def test_several_systems_are_a_tie_set():
     text = table_text(evaluated("zero_shot", "few_shot", "zero_shot", names=("a", "b", "c")), "sentence")
     assert "We evaluated a, b and c on the same 2 participants" in text

@@ -47,6 +47,7 @@ def test_in_the_captions_and_the_methods_of_the_page(results):
 
 
 @parametrize_few("kind", ["risk-coverage", "forest"], 1)
+@pytest.mark.slow
 def test_in_the_caption_of_a_figure(kind):
     results = results_of(golden("paired")).narrowed("verbalized")
     drawn = figure_bytes(results, ".svg", kind=kind).decode()

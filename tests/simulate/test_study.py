@@ -249,6 +249,7 @@ def printed(threads):
     return [line.split() for line in report(design, 12, tallies).splitlines()[3:-5]]
 
 
+@pytest.mark.slow
 def test_a_small_study_has_the_figures_it_had_before_data_sets_were_shared_out():
     assert printed(1) == [line.split() for line in FIGURES.splitlines()]
 

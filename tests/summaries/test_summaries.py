@@ -52,6 +52,7 @@ def test_shuffled_shards_give_the_bytes_of_the_whole_table(data, number):
     assert evaluated(folder, "A=run.sum", more=("--group", "sex", *PRICED)) == expected
 
 
+@pytest.mark.slow
 def test_a_folder_is_one_system_in_shards(data):
     folder, expected = data
     assert evaluated(folder, "A=in-8", more=(*KEPT, *PRICED)) == expected
@@ -76,6 +77,7 @@ def test_a_summary_says_what_was_left_out_and_needs_no_names_again(data):
     assert not [row for row in results if row.key.group]
 
 
+@pytest.mark.slow
 def test_truths_and_predictions_are_summarized_by_a_named_loss(tmp_path):
     rows = [{**row, "prediction": "" if row["loss"] == "" else i % 3} for i, row in enumerate(units(3))]
     table(tmp_path / "all.csv", rows, without=("loss", "sex", "margin"))

@@ -36,6 +36,7 @@ def systems(tmp_path_factory):
 
 
 @parametrize_few("names", ["AB", "ABC"], 1)
+@pytest.mark.slow
 def test_systems_are_compared_as_their_tables_are(systems, names):
     more = ("--group", "sex", "--stratify", "sex", *DRAWN)
     tables = [f"{name}={name}.csv" for name in names]
@@ -70,6 +71,7 @@ def test_where_two_systems_saw_another_truth_is_told(systems, tmp_path):
     assert outcome.stderr == f"demur: {place}\n"
 
 
+@pytest.mark.slow
 def test_that_lower_is_surer_is_said_once_when_a_summary_is_made(systems):
     turned = (*HOW, "--lower-is-surer", "sure")
     outcome_of(systems, "summarize", "A", *turned, "-o", "turned.sum")
@@ -122,9 +124,10 @@ def bounded(seed):
     return Curve.of(Graded(units_of, loss, confidence)), curve, area_bounds(in_bins, curve)
 
 
-def test_the_bounds_hold_on_200_random_data_sets():
+@pytest.mark.parametrize("number", [40, pytest.param(200, marks=pytest.mark.slow)])
+def test_the_bounds_hold_on_random_data_sets(number):
     tightest = []
-    for seed in range(200):
+    for seed in range(number):
         exact, curve, bounds = bounded(seed)
         for coverage in map(Coverage.of, ("1", "0.25", "0.5")):
             off = [abs(area(exact, coverage) - area(curve, coverage)) for area in (aurc_at, augrc_at)]
