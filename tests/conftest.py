@@ -9,7 +9,7 @@ from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
 
-settings.register_profile("few", deadline=None, max_examples=12, derandomize=True)
+settings.register_profile("few", deadline=None, max_examples=8, derandomize=True)
 settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)
 
 # Compiled modules are left to the next run and to the tests that start Python anew: to compile them takes a while.

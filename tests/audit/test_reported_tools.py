@@ -48,7 +48,7 @@ def test_what_is_known_to_an_audit_alone():
             assert found.value == pytest.approx(float(value), abs=1e-9)
 
 
-@pytest.mark.parametrize("cases", [10, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_every_figure_of_a_tool_is_that_of_the_plain_loops(cases):
     rng, zero_worst = random.Random(8), dict(zip(ALSO_KNOWN, (min, max)))
     for _ in range(cases):

@@ -59,7 +59,7 @@ def audited(folder, *arguments):
 
 class TestReportsOfOneRun:
     @pytest.mark.parametrize("mode", MODES)
-    @parametrize_few("comparison", [AS_IN_000, AS_IN_001, {"deltas": {}}, {"enabled": False}, None], 2)
+    @parametrize_few("comparison", [AS_IN_000, AS_IN_001, {"deltas": {}}, {"enabled": False}, None], 1)
     def test_it_is_held_against_the_run_of_its_mode_alone(self, runs, mode, comparison):
         written(runs, report_of_one_run(runs, mode, comparison), "reported.json")
         for data in (("run.json",), ("other.json", "run.json")):
@@ -154,7 +154,7 @@ class TestOwnFilesWithoutData:
             evaluated(folder, path.name, *EVALUATED[name])
         return path.name
 
-    @parametrize_few("name", EVALUATED, 2)
+    @parametrize_few("name", EVALUATED, 1)
     def test_the_recorded_files_are_used(self, made, name):
         counts = audited(made, "--reported", self.results_file(made, name))
         assert (counts["differs"], counts["not_recognised"]) == (0, 0)
@@ -244,6 +244,7 @@ class TestTrecFiles:
         assert [line.split()[0] for line in found.stdout.splitlines()[1:5]] == ["match"] * 3 + ["differs"]
 
     @parametrize_few("split", [(), ("--split-topics", "/")], 1)
+    @pytest.mark.slow
     def test_own_results_are_recomputed_from_them_or_from_the_recorded_ones(self, made, split):
         trec = ("--qrels", "qrels.txt", "--run", "bm25=a.run", "--run", "dense=b.run", *split)
         settings = ("--k", "1", "--seed", "1", "--bootstrap-resamples", "9", "--quiet", "--output", "own.json")

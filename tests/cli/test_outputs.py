@@ -82,7 +82,7 @@ COMMANDS = {
 }
 
 
-@parametrize_few("name", COMMANDS, 3)
+@parametrize_few("name", COMMANDS, 2)
 @pytest.mark.parametrize("where", [slow("."), slow("data"), "elsewhere"])
 def test_no_command_writes_over_what_it_or_its_artifact_was_made_from(folder, name, where):
     words, targets = COMMANDS[name]

@@ -96,6 +96,7 @@ class TestHelp:
         assert len(others) <= MOST_EVERYDAY
 
     @parametrize_few(("flag", "hidden"), [("--help", {"--level", "--primary", "--threads"}), ("--help-all", set())], 1)
+    @pytest.mark.slow
     def test_help_all_shows_the_others(self, tmp_path, flag, hidden):
         shown = real_demur(tmp_path, "evaluate", flag, env={"COLUMNS": "200", "PATH": "", "PYTHONPATH": _path()}).stdout
         flags = {flag_of(name) for kind in SECTIONS.values() for name in declared(kind)}
@@ -119,6 +120,7 @@ def _path():
     ],
     1,
 )
+@pytest.mark.slow
 def test_the_shell_completes_commands_and_options(tmp_path, typed, completed):
     asked = {"_DEMUR_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     found = real_demur(tmp_path, env={**asked, "PATH": "", "PYTHONPATH": _path()})

@@ -50,6 +50,7 @@ def test_the_present_spelling_is_left_as_it_is():
     assert present_spelling(["study"]) == ["study", "intervals"]
 
 
+@pytest.mark.slow
 def test_files_are_arguments_or_inputs(folder):
     modes = ("--mode", "zero_shot", "--mode", "few_shot", "--created-at", "2026-01-31T12:00:00Z")
     numbers = []

@@ -43,7 +43,7 @@ def whole(folder, endpoint, tmp_path_factory):
     return run
 
 
-@parametrize_few("moment", range(6), 2)
+@parametrize_few("moment", range(6), 1)
 def test_a_journal_that_ends_at_any_byte_leads_to_the_same_run_file(folder, endpoint, whole, tmp_path, moment):
     run = tmp_path / "run"
     shutil.copytree(whole, run)

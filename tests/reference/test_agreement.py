@@ -49,7 +49,7 @@ NAMES = [
 
 
 # How many random cases: more of them are among the slow tests.
-some_cases = pytest.mark.parametrize("cases", [40, pytest.param(300, marks=pytest.mark.slow)])
+some_cases = pytest.mark.parametrize("cases", [15, pytest.param(300, marks=pytest.mark.slow)])
 
 
 def measured(name, curve):

@@ -30,7 +30,7 @@ def table(*names):
     return {"doc": [f"d{row // 2}" for row in rows], "loss": [row % 3 // 2 for row in rows], **columns}
 
 
-@parametrize_few("names", NAMES, 2)
+@parametrize_few("names", NAMES, 1)
 def test_confidences_in_a_list_are_taken_as_they_are(tmp_path, names):
     pd.DataFrame(table(*names)).to_csv(tmp_path / "t.csv", index=False)
     results = evaluate(table(*names), confidence=[*names], **HOW)

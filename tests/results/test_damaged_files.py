@@ -249,7 +249,7 @@ LACKING = {
 }
 
 
-@parametrize_few("lacking", LACKING, 3)
+@parametrize_few("lacking", LACKING, 1)
 def test_a_file_of_columns_that_lacks_something_is_one_line(tmp_path, lacking):
     change, message = LACKING[lacking]
     told = shown_every_way(tmp_path, change(json.loads(grouped_text(3))))
@@ -268,7 +268,7 @@ NESTED = {
 }
 
 
-@parametrize_few("lacking", NESTED, 2)
+@parametrize_few("lacking", NESTED, 1)
 def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     content = json.loads(grouped_text(1))
     change, message = NESTED[lacking]
@@ -286,7 +286,7 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
         (("groups", "curves", 0, "coverage", 0), 1e300),
         (("external_points",), []),
     ],
-    2,
+    1,
 )
 def test_numbers_that_do_not_fit_together_are_shown_or_one_line(tmp_path, path, value):
     content = json.loads(grouped_text(3))

@@ -278,9 +278,9 @@ def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
 class TestCommand:
     def test_it_writes_the_file(self, tmp_path):
         arguments = (GOLDEN / "paired.json", "-o", "f.SVG", "--kind", "forest", "--width", "double")
-        found = demur(tmp_path, "figure", *arguments, "--confidence", "llm,verbalized")
+        found = demur(tmp_path, "figure", *arguments, "--confidence", "llm")
         assert (found.returncode, found.stdout, found.stderr) == (0, "wrote f.SVG\n", "")
-        made = figure_bytes(golden(confidence="llm, verbalized"), ".svg", kind="forest", width=COLUMN_MM["double"])
+        made = figure_bytes(golden(confidence="llm"), ".svg", kind="forest", width=COLUMN_MM["double"])
         assert (tmp_path / "f.SVG").read_bytes() == made
 
     @pytest.mark.parametrize(
