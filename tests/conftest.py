@@ -7,6 +7,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+import messages
+
 GOLDEN = Path(__file__).parent / "golden"
 
 settings.register_profile("few", deadline=None, max_examples=8, derandomize=True)
@@ -48,8 +50,29 @@ def pytest_collection_finish():
     gc.set_threshold(50_000)
 
 
+def pytest_make_parametrize_id(val):
+    """Cases are called by what they hold."""
+    return messages.case_id(val)
+
+
+def pytest_collection_modifyitems(config, items):
+    """To write the file of messages anew, only tests that provoke one are run."""
+    if messages.UPDATING:
+        others = [item for item in items if "message" not in getattr(item, "fixturenames", ())]
+        items[:] = [item for item in items if item not in others]
+        config.hook.pytest_deselected(items=others)
+
+
+def pytest_sessionfinish(exitstatus):
+    """All messages are written, if every test that provokes one has passed."""
+    if messages.UPDATING and exitstatus == pytest.ExitCode.OK:
+        messages.FILE.write_text(messages.written(messages.made), encoding="utf-8")
+
+
 def pytest_itemcollected(item):
     """Every property is among the slow tests too, with its larger number of examples."""
+    if "message" in getattr(item, "fixturenames", ()):
+        messages.provoked.add(messages.key_of(item))
     slow = item.config.option.markexpr == "slow"
     if slow and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
         item.add_marker(pytest.mark.slow)
@@ -64,6 +87,12 @@ def pytest_terminal_summary(terminalreporter):
 
 # Fixtures import what they need: the process that only starts the workers and shows what they tell needs none of it.
 # ruff: noqa: PLC0415
+
+
+@pytest.fixture
+def message(request, tmp_path_factory):
+    """A check that a message is the recorded one of this test and case."""
+    return messages.Check(messages.key_of(request.node), tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")

@@ -179,22 +179,22 @@ def test_with_the_signature_of_a_tool_our_figures_are_named(tmp_path, results):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    "line",
     [
-        ("nonsense", "no convention is called nonsense"),
-        ("{}|x:1", "x appears twice"),
-        ("ZERO", "no known convention"),
-        ("PERCENT", "--signature has x:100, and the numbers of demur have x:1: give that"),
+        "nonsense",
+        "{}|x:1",
+        "ZERO",
+        "PERCENT",
     ],
 )
-def test_a_wrong_signature_is_one_line(tmp_path, results, line, told):
+def test_a_wrong_signature_is_one_line(tmp_path, results, line, message):
     ours = results.selective.signature()
     changed = {"ZERO": {"abst": "zero"}, "PERCENT": {"x": "100"}}
     line = str(ours.under(changed[line])) if line in changed else line.format(ours)
     written(tmp_path, table_of(results, ""), "paper.json")
     found = demur(tmp_path, "audit", "--data", RUN, "--reported", "paper.json", "--signature", line)
     assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
-    assert told in found.stderr
+    message(found.stderr)
 
 
 def test_a_difference_of_two_runs_follows_the_signature_too(tmp_path):

@@ -56,23 +56,20 @@ def test_raters_points_and_prices_in_one_command(folder):
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    "told",
     [
-        (("--rater", "rater.csv"), "--rater 'rater.csv', expected NAME=FILE, each name once"),
-        (("--rater", "A=missing.csv"), "missing.csv"),
-        (("--rater", "A=units.csv", "--output", "units.csv"), "units.csv"),
-        (("--point", "P"), "point 'P', expected NAME: units=328"),
-        (
-            ("--point", "P: units=9, answered=5, loss=9"),
-            "point P: its risk is 1.8, expected at most the largest loss, 1",
-        ),
-        (("--point", "P: coverage=0.5, risk=1.5"), "point P: its risk is 1.5, expected at most the largest loss, 1"),
-        (("--cross-fit", "5"), "--cross-fit is for costs: give a price, --abstention-cost PRICE"),
-        (("--group", "answered_by=sure"), "a group cannot be called answered_by, which is for raters"),
-        (("--abstention-cost", "2"), "price of an abstention '2', expected a number 0 to 1, as 0.1 or 1:10"),
-        (("--margin", "0.1"), "a margin is for a comparison with raters or points"),
-        (("--forced", "x=rater.csv"), "--forced 'rater.csv', expected SYSTEM=FILE with one of units.csv"),
-        (("--cross-fit", "1", "--abstention-cost", "1"), "cross-fit 1, expected a number of folds, 2 or more"),
+        ("--rater", "rater.csv"),
+        ("--rater", "A=missing.csv"),
+        ("--rater", "A=units.csv", "--output", "units.csv"),
+        ("--point", "P"),
+        ("--point", "P: units=9, answered=5, loss=9"),
+        ("--point", "P: coverage=0.5, risk=1.5"),
+        ("--cross-fit", "5"),
+        ("--group", "answered_by=sure"),
+        ("--abstention-cost", "2"),
+        ("--margin", "0.1"),
+        ("--forced", "x=rater.csv"),
+        ("--cross-fit", "1", "--abstention-cost", "1"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(folder, told, message):
@@ -80,7 +77,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(folder, told, message):
     found = demur(folder, *EVALUATE, *told)
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1
-    assert message in found.stderr
+    message(found.stderr)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -117,50 +117,35 @@ def test_trec_files(folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["--data", "q.csv", "--seed", "1", "--k", "0"], "k '0', expected integers of 1 or more"),
-        (["--data", "q.csv", "--seed", "1", "--k", ""], "k '', expected integers of 1 or more"),
-        (["--data", "q.csv", "--seed", "1", "--k", "1,x"], "k 'x', expected integers"),
-        (["--data", "q.csv", "--seed", "1", "--column", "gold_ids=nope"], "no column nope for gold_ids; columns:"),
-        (
-            ["--data", "q.csv", "--seed", "1", "--column", "gold_ids"],
-            "--column 'gold_ids', expected a name and a column",
-        ),
-        (["--data", "q.csv", "--seed", "1", "--system", "x=retreiver_topk"], "did you mean retriever_topk?"),
-        (["--data", "q.csv", "--seed", "1", "--system", "x=q", "--system", "x=r"], "--system 'x' is given twice"),
-        (["--data", "q.csv", "--seed", "1", "--baseline", "retreiver"], "did you mean retriever?"),
-        (["--data", "q.csv", "--seed", "1", "--policy", "gap"], "the policy gap needs scores, and no system has any"),
-        (["--data", "q.csv", "--seed", "1", "--k-min", "0"], "k_min 0, expected an integer, 1 or more"),
-        (
-            ["--data", "q.csv", "--seed", "1", "--hard-cap", "4"],
-            "--hard-cap bounds what is shown: give a --policy, or a column selected_ids, or leave it out",
-        ),
-        (["--data", "q.csv", "--seed", "1", "--json", "--quiet"], "--json prints and --quiet does not"),
-        (
-            ["--data", "q.csv", "--bootstrap-resamples", "0", "--output", "q.csv"],
-            "q.csv: is an input, and an output never replaces one",
-        ),
-        (["--data", "q.csv", "--qrels", "x", "--seed", "1"], "--qrels does not go with --data"),
-        (["--qrels", "q.csv", "--seed", "1"], "--qrels needs at least one --run"),
-        (["--data", "q.csv", "--seed", "1", "--k", "1000000000"], "k '1000000000', expected integers"),
-        (["--data", "q.csv", "--seed", "1", "--split-topics", ""], "--split-topics does not go with --data"),
-        (["--data", "q.csv", "--seed", "1", "--created-at", "now"], "created_at: expected a time such as 2026-"),
-        ([], "nothing to evaluate: give --data"),
-        (
-            ["--data", "q.csv", "--seed", "1", "--metrics", "P@5", "--k", "5"],
-            "--k does not go with --metrics, whose names have depths",
-        ),
-        (["--data", "q.csv", "--seed", "1", "--metrics", "ndgc@5 nDCG@5 P"], "ndgc@5 is not known (nearest: ndcg@K"),
-        (["--data", "q.csv", "--seed", "1", "--metrics", " "], "metrics: "),
-        (["--data", "q.csv", "--seed", "1", "--relevance-level", "0"], "relevance level 0, expected an integer, 1 or"),
-        (
-            ["--data", "q.csv", "--seed", "1", "--reference", "phq8"],
-            "no reference is called phq8; there are: FILE.json, phq8-evidence",
-        ),
-        (["--data", "q.csv", "--seed", "1", "--reference", "no.json"], "no.json: cannot be read"),
-        (["--data", "absent.csv", "--seed", "1"], "absent.csv: cannot be read"),
-        (["--data", "empty.csv", "--seed", "1"], "empty.csv: the file is empty"),
+        ["--data", "q.csv", "--seed", "1", "--k", "0"],
+        ["--data", "q.csv", "--seed", "1", "--k", ""],
+        ["--data", "q.csv", "--seed", "1", "--k", "1,x"],
+        ["--data", "q.csv", "--seed", "1", "--column", "gold_ids=nope"],
+        ["--data", "q.csv", "--seed", "1", "--column", "gold_ids"],
+        ["--data", "q.csv", "--seed", "1", "--system", "x=retreiver_topk"],
+        ["--data", "q.csv", "--seed", "1", "--system", "x=q", "--system", "x=r"],
+        ["--data", "q.csv", "--seed", "1", "--baseline", "retreiver"],
+        ["--data", "q.csv", "--seed", "1", "--policy", "gap"],
+        ["--data", "q.csv", "--seed", "1", "--k-min", "0"],
+        ["--data", "q.csv", "--seed", "1", "--hard-cap", "4"],
+        ["--data", "q.csv", "--seed", "1", "--json", "--quiet"],
+        ["--data", "q.csv", "--bootstrap-resamples", "0", "--output", "q.csv"],
+        ["--data", "q.csv", "--qrels", "x", "--seed", "1"],
+        ["--qrels", "q.csv", "--seed", "1"],
+        ["--data", "q.csv", "--seed", "1", "--k", "1000000000"],
+        ["--data", "q.csv", "--seed", "1", "--split-topics", ""],
+        ["--data", "q.csv", "--seed", "1", "--created-at", "now"],
+        [],
+        ["--data", "q.csv", "--seed", "1", "--metrics", "P@5", "--k", "5"],
+        ["--data", "q.csv", "--seed", "1", "--metrics", "ndgc@5 nDCG@5 P"],
+        ["--data", "q.csv", "--seed", "1", "--metrics", " "],
+        ["--data", "q.csv", "--seed", "1", "--relevance-level", "0"],
+        ["--data", "q.csv", "--seed", "1", "--reference", "phq8"],
+        ["--data", "q.csv", "--seed", "1", "--reference", "no.json"],
+        ["--data", "absent.csv", "--seed", "1"],
+        ["--data", "empty.csv", "--seed", "1"],
     ],
 )
 def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments, message):
@@ -169,7 +154,7 @@ def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments
     done = demur(folder, "retrieval", *arguments)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert message in done.stderr
+    message(done.stderr)
     assert done.stderr.startswith("demur: ")
     assert done.stderr.count("\n") == 1
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -206,27 +206,27 @@ class TestFile:
         assert evaluate(folder / "own.csv", resamples=0).study.bootstrap is None
 
     @pytest.mark.parametrize(
-        ("text", "message"),
+        "text",
         [
-            ("[plans]\nseed = 1", "no section is called plans; did you mean plan?"),
-            ("[plan]\nsead = 1", "[plan]: no option is called sead; did you mean seed?"),
-            ("plan = 1", "plan 1, expected a section, [plan]"),
-            ("seed = 1", "no section is called seed; "),
-            ('[plan]\nseed = "x"', "[plan]: seed 'x', expected an integer"),
-            ("[plan]\nseed = true", "[plan]: seed True, expected an integer"),
-            ("[plan]\nresamples = 1.5", "[plan]: resamples 1.5, expected an integer"),
-            ('[settings]\nlevel = "high"', "[settings]: level 'high', expected a number"),
-            ("[settings]\nloss = 1", "[settings]: loss 1, expected a text"),
-            ("[settings]\nexclude = [1]", "[settings]: exclude 1, expected a text, or a list of them"),
-            ('[settings]\nintersection_only = "yes"', "[settings]: intersection_only 'yes', expected true or false"),
-            ("[settings]\ncoverages = [true]", "[settings]: coverages True, expected a text or a number, or a list of"),
-            ("[columns]\ncluster = 1", "[columns]: cluster 1, expected the name of a column"),
-            ("[groups]\nsex = 1", "[groups]: sex 1, expected the name of a column, or a list of it and its cut points"),
-            ("[groups]\ntreshold = 0.5", "[groups]: treshold 0.5, expected the name of a column, or a list of it"),
-            ("[raters]\nDr = 1", "[raters]: Dr 1, expected a file"),
-            ("[settings]\narea_coverage = 2", "[settings]: coverage 2, expected a number above 0 and at most 1"),
-            ('[reading]\nrepeats = "frist"', "[reading]: no rule for repeats is called frist; did you mean first?"),
-            ("[plan", ""),
+            "[plans]\nseed = 1",
+            "[plan]\nsead = 1",
+            "plan = 1",
+            "seed = 1",
+            '[plan]\nseed = "x"',
+            "[plan]\nseed = true",
+            "[plan]\nresamples = 1.5",
+            '[settings]\nlevel = "high"',
+            "[settings]\nloss = 1",
+            "[settings]\nexclude = [1]",
+            '[settings]\nintersection_only = "yes"',
+            "[settings]\ncoverages = [true]",
+            "[columns]\ncluster = 1",
+            "[groups]\nsex = 1",
+            "[groups]\ntreshold = 0.5",
+            "[raters]\nDr = 1",
+            "[settings]\narea_coverage = 2",
+            '[reading]\nrepeats = "frist"',
+            "[plan",
         ],
     )
     def test_a_mistake_in_it_is_one_line_with_its_place_and_nothing_is_evaluated(self, folder, text, message):
@@ -234,7 +234,7 @@ class TestFile:
         before = {path.name for path in folder.iterdir()}
         done = demur(folder, "evaluate", "own.csv", "--resamples", "0", "--output", "m.json")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert done.stderr.startswith(f"demur: {folder / 'demur.toml'}: {message}")
+        message(done.stderr)
         assert {path.name for path in folder.iterdir()} == before
 
     def test_a_misspelt_option_of_groups_is_offered_the_nearest(self, folder):

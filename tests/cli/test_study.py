@@ -68,25 +68,26 @@ def test_a_table_is_imitated_under_the_confidence_that_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["--seed", "-1"], "seed -1, expected an integer from 0 to 2**64 - 1"),
-        (["--seed", "1", "--datasets", "0"], "datasets 0, expected an integer, 1 or more"),
-        (["--seed", "1", "--resamples", "0"], "resamples 0, expected an integer, 1 or more"),
-        (["--seed", "1", "--participants", "0"], "participants 0, expected an integer, 1 or more"),
-        (["--seed", "1", "--correlation", "2"], "correlation 2.0, expected a number from 0 to 1"),
-        (["--seed", "1", "--loss", "ads"], "no loss is called ads; did you mean abs?"),
-        (["--seed", "1", "--design", "size"], "no design is called size; did you mean sizes?"),
-        (["--seed", "1", "--like", "no.json"], "no.json: cannot be read (No such file or directory)"),
-        (["--seed", "1", "--like", "x", "--design", "sizes"], "--like makes a design of its own: leave out --design"),
-        (["--seed", "1", "--figure", "a.png"], "a.png: the picture is an .svg file: give it a name that ends in .svg"),
-        (["--seed", "1", "--design", "sizes", "--loss", "abs"], "the design sizes has its own loss: leave out --loss"),
-        (["--seed", "1", "--mode", "few_shot"], "--mode is for a run that is imitated: give it with --like"),
+        ["--seed", "-1"],
+        ["--seed", "1", "--datasets", "0"],
+        ["--seed", "1", "--resamples", "0"],
+        ["--seed", "1", "--participants", "0"],
+        ["--seed", "1", "--correlation", "2"],
+        ["--seed", "1", "--loss", "ads"],
+        ["--seed", "1", "--design", "size"],
+        ["--seed", "1", "--like", "no.json"],
+        ["--seed", "1", "--like", "x", "--design", "sizes"],
+        ["--seed", "1", "--figure", "a.png"],
+        ["--seed", "1", "--design", "sizes", "--loss", "abs"],
+        ["--seed", "1", "--mode", "few_shot"],
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
     found = in_process(tmp_path, "study", *arguments)
-    assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+    assert (found.returncode, found.stdout) == (2, "")
+    message(found.stderr)
     assert not [*tmp_path.iterdir()]
 
 
@@ -145,20 +146,20 @@ def test_a_pilot_says_how_many_participants_are_needed_whether_from_its_results_
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["m.json", "--difference", "0"], "no study shows a difference of 0: give the smallest one that matters"),
-        (["m.json", "--power", "1"], "power 1.0, expected a number from 0.5 to below 1, such as 0.8"),
-        (["m.json", "--loss", "abs"], "--loss is for files of systems, and m.json holds results: leave it out"),
-        (["run.json", "--mode", "few_shot"], "a pilot is of two systems, not of 1"),
-        (["none.json"], "none.json: cannot be read (No such file or directory)"),
-        (["m.json", "--difference", "1e-9"], "more than 1000000000 clusters would be needed"),
+        ["m.json", "--difference", "0"],
+        ["m.json", "--power", "1"],
+        ["m.json", "--loss", "abs"],
+        ["run.json", "--mode", "few_shot"],
+        ["none.json"],
+        ["m.json", "--difference", "1e-9"],
     ],
 )
 def test_a_pilot_that_says_nothing_is_one_line(pilot, arguments, message):
     found = in_process(pilot, "study", "participants", "--like", *arguments)
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.startswith(f"demur: {message}")
+    message(found.stderr)
     assert found.stderr.count("\n") == 1
 
 
@@ -186,13 +187,14 @@ def test_a_pilot_of_tables_is_understood_as_evaluate_understands_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        ("--design errors_5 --instrument PHQ-9", "--instrument is for a run that is imitated: give it with --like"),
-        ("--noun document", "--noun is for a run that is imitated: give it with --like"),
-        ("--mode few_shot", "--mode is for a run that is imitated: give it with --like"),
+        "--design errors_5 --instrument PHQ-9",
+        "--noun document",
+        "--mode few_shot",
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(tmp_path, call, message):
     found = in_process(tmp_path, "study", "intervals", *call.split(), *QUICK)
-    assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+    assert (found.returncode, found.stdout) == (2, "")
+    message(found.stderr)

@@ -84,24 +84,18 @@ def test_fields_and_calibrate_take_the_same_tables(folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (
-            ("loss.csv", "--loss", "abs"),
-            "the loss abs needs truth and prediction; this table gives losses (column loss)",
-        ),
-        (("loss.csv", "--score-range", "1"), "score range '1', expected LOW:HIGH, such as 0:1"),
-        (("loss.csv", "--noun", " "), "noun ' ', expected a word such as document"),
-        (
-            ("text.csv", "--loss", "given"),
-            "the loss given needs a table with a column of losses",
-        ),
+        ("loss.csv", "--loss", "abs"),
+        ("loss.csv", "--score-range", "1"),
+        ("loss.csv", "--noun", " "),
+        ("text.csv", "--loss", "given"),
     ],
 )
 def test_a_mistake_is_one_line(folder, arguments, message):
     refused = demur(folder, "evaluate", *arguments, *FLAGS, "--output", "m.json")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert message in refused.stderr
+    message(refused.stderr)
     assert not (folder / "m.json").exists()
 
 
@@ -178,12 +172,13 @@ class TestSystems:
         assert load(several / "m.json").systems == ("m1", "B")
 
     @pytest.mark.parametrize(
-        ("arguments", "message"),
+        "arguments",
         [
-            (("evaluate", "A=log.csv"), "log.csv: 3 systems, which have names (m1, m2, m/3): leave out A="),
-            (("evaluate", "log.csv", "log.csv"), "two systems are called m1: give each a name of its own"),
+            ("evaluate", "A=log.csv"),
+            ("evaluate", "log.csv", "log.csv"),
         ],
     )
     def test_names_are_not_given_twice(self, several, arguments, message):
         refused = demur(several, *arguments, *(FLAGS if arguments[0] == "evaluate" else ()))
-        assert (refused.returncode, refused.stderr) == (2, f"demur: {message}\n")
+        assert refused.returncode == 2
+        message(refused.stderr)

@@ -287,28 +287,26 @@ class TestWarnings:
 
 
 @pytest.mark.parametrize(
-    ("choice", "message"),
+    "choice",
     [
-        ({"method": "temprature", "variant": "llm"}, "no calibration method is called temprature; did you mean temper"),
-        ({"method": "platt"}, "give either features or a variant"),
-        ({"method": "platt", "features": [V], "variant": "llm"}, "give either features or a variant"),
-        ({"method": "platt", "features": [V, "token_pe"]}, "2 features, expected one for platt; logistic and linear"),
-        ({"method": "isotonic", "features": [V, "token_pe"]}, "2 features, expected one for isotonic"),
-        (
-            {"method": "temperature", "variant": "llm"},
-            "llm [2-9], expected a number from 0 to 1 .* take platt",
-        ),
-        ({"method": "platt", "variant": V}, f"{V} is a signal: give it as a feature"),
-        ({"method": "platt", "variant": "calibrated"}, "no confidence variant to calibrate is called calibrated"),
-        ({"method": "platt", "variant": "llm", "target": "loss"}, "the target loss is for the method linear only"),
-        ({"method": "platt", "variant": "llm", "target": "right"}, "no target is called right"),
-        ({"method": "platt", "variant": "llm", "folds": 1}, "folds 1, expected an integer, 2 or more"),
-        ({"method": "platt", "variant": "llm", "created_at": "now"}, "created_at: String should match pattern"),
+        {"method": "temprature", "variant": "llm"},
+        {"method": "platt"},
+        {"method": "platt", "features": [V], "variant": "llm"},
+        {"method": "platt", "features": [V, "token_pe"]},
+        {"method": "isotonic", "features": [V, "token_pe"]},
+        {"method": "temperature", "variant": "llm"},
+        {"method": "platt", "variant": V},
+        {"method": "platt", "variant": "calibrated"},
+        {"method": "platt", "variant": "llm", "target": "loss"},
+        {"method": "platt", "variant": "llm", "target": "right"},
+        {"method": "platt", "variant": "llm", "folds": 1},
+        {"method": "platt", "variant": "llm", "created_at": "now"},
     ],
 )
 def test_what_cannot_be_calibrated(items, choice, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         calibrate(items, **choice)
+    message(refused.value)
 
 
 def test_nothing_answered():

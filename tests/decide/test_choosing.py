@@ -84,22 +84,23 @@ class TestExamples:
         assert choose(units, risk="0.0999999999999999999", seed=1).chosen.accepted == 9
 
     @pytest.mark.parametrize(
-        ("target", "message"),
+        "target",
         [
-            ({"risk": "101"}, "a risk of at most 101: expected no more than 1, which every threshold meets"),
-            ({"risk": "100.1%"}, "a risk of at most 100.1%: expected no more than 1, which every threshold meets"),
-            ({"risk": "-10%"}, "risk '-10%', expected a number, 0 or more"),
-            ({"risk": -0.1}, "risk '-0.1', expected a number, 0 or more"),
-            ({"coverage": "-5"}, "coverage '-5', expected a number above 0"),
-            ({"coverage": 101}, "coverage '1.01', expected a number above 0 and at most 1"),
-            ({"errors_per_100": "101"}, "at most 101 errors per 100 units: expected no more than 100, which every"),
-            ({"errors_per_100": "-3"}, "errors per 100 units '-3', expected a number, 0 or more, as 5 or 12.5"),
+            {"risk": "101"},
+            {"risk": "100.1%"},
+            {"risk": "-10%"},
+            {"risk": -0.1},
+            {"coverage": "-5"},
+            {"coverage": 101},
+            {"errors_per_100": "101"},
+            {"errors_per_100": "-3"},
         ],
     )
     def test_a_limit_that_limits_nothing_is_refused(self, target, message):
         units = grade_units([2, 1], truth=[0, 0], prediction=[0, 1], loss="zero_one", clusters=[1, 2])
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             choose(units, **target, seed=1)
+        message(refused.value)
         assert choose(units, risk="1", seed=1).chosen.accepted == 2
 
     def test_nothing_answered(self):
@@ -381,23 +382,20 @@ class TestTheCommand:
         return demur(folder, "choose", "a.csv", "--seed", "1", *words)
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        "words",
         [
-            (("--confidence", "sur", "--risk", "0.1"), "a.csv: no confidence variant or signal is called sur"),
-            (("--confidence", "sure"), "0 targets, expected exactly one of"),
-            (("--confidence", "sure", "--risk", "x"), "risk 'x', expected a number"),
-            (("--confidence", "sure", "--abstention-cost", "0.1"), "the largest loss is not known"),
-            (("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"), "a.csv: is an input"),
-            (
-                ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
-                "max units 0, expected an integer, 1 or more",
-            ),
+            ("--confidence", "sur", "--risk", "0.1"),
+            ("--confidence", "sure"),
+            ("--confidence", "sure", "--risk", "x"),
+            ("--confidence", "sure", "--abstention-cost", "0.1"),
+            ("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"),
+            ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
         ],
     )
-    def test_a_mistake_is_one_line(self, tmp_path, words, told):
+    def test_a_mistake_is_one_line(self, tmp_path, words, message):
         found = self.call(tmp_path, *words)
         assert (found.returncode, found.stdout) == (2, "")
-        assert told in found.stderr
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 

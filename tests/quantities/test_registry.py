@@ -143,34 +143,35 @@ def test_earlier_names_are_aliases(alias, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    "name",
     [
-        ("auruc", r"no quantity is called auruc; did you mean"),
-        ("aurc_full", "no quantity is called aurc_full: that is the artifact key of aurc"),
-        ("cmax@0.5", "the quantity cmax takes no parameter, so cmax@0.5 is not a quantity"),
-        ("recall", "the quantity recall takes a parameter: write recall@"),
-        ("tpr@0.05", r"expected tpr@fpr=0\.05"),
-        ("coverage", r"the quantity coverage takes a parameter: write coverage@risk=0\.1"),
-        ("coverage@0.1", r"expected coverage@risk=0\.1"),
-        ("coverage@risk=", "risk '', expected a number, 0 or more, as 0.1 or 1/3"),
-        ("coverage@risk=-0.1", "risk '-0.1', expected a number, 0 or more"),
-        ("coverage@risk=nan", "risk 'nan', expected a number, 0 or more"),
-        ("coverage@risk=1e-3", "risk '1e-3', expected a number, 0 or more"),
-        ("coverage@fpr=0.1", r"expected coverage@risk=0\.1"),
-        ("risk@threshold=", "threshold '', expected a number, as 0.7"),
-        ("risk@threshold=nan", "threshold 'nan', expected a number, as 0.7"),
-        ("ndcg@ten", "expected"),
-        ("ndcg@0", "expected"),
-        ("risk@0", "coverage '0', expected a number above 0"),
-        ("aurc@1.5", "coverage '1.5', expected a number above 0"),
-        ("tpr@fpr=2", "expected a number from 0 to 1"),
-        ("evidence_f1@nope:3", "nope"),
-        (3, "quantity 3, expected a name"),
+        "auruc",
+        "aurc_full",
+        "cmax@0.5",
+        "recall",
+        "tpr@0.05",
+        "coverage",
+        "coverage@0.1",
+        "coverage@risk=",
+        "coverage@risk=-0.1",
+        "coverage@risk=nan",
+        "coverage@risk=1e-3",
+        "coverage@fpr=0.1",
+        "risk@threshold=",
+        "risk@threshold=nan",
+        "ndcg@ten",
+        "ndcg@0",
+        "risk@0",
+        "aurc@1.5",
+        "tpr@fpr=2",
+        "evidence_f1@nope:3",
+        3,
     ],
 )
 def test_a_name_that_is_none_is_one_line(name, message):
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(UserError) as caught:
         Measure.of(name)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -69,18 +69,19 @@ def test_what_differs_in_a_part_differs_when_joined(pairs):
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    "columns",
     [
-        ({"cluster": "doc.name"}, r"row 1: doc.name \(cluster\) is empty, expected what the row belongs to"),
-        ({"cluster": "dog.name"}, "no column dog.name for cluster; columns: doc_id, filter, doc, acc, p"),
-        ({"item": "doc_id,fold"}, "no column doc_id,fold for item; columns: "),
-        ({"item": "doc_id,doc"}, "row 0: doc {'document': 'd1', 'tags': .*, expected a name or a number, to be joined"),
-        ({"item": "doc_id,doc.name"}, "row 0: doc.name missing, expected a name or a number, to be joined"),
+        {"cluster": "doc.name"},
+        {"cluster": "dog.name"},
+        {"item": "doc_id,fold"},
+        {"item": "doc_id,doc"},
+        {"item": "doc_id,doc.name"},
     ],
 )
 def test_a_path_that_leads_nowhere_is_one_line(columns, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         read_table(lists(None), columns=COLUMNS | columns)
+    message(refused.value)
 
 
 def test_the_command_line_takes_them_and_an_audit_knows_them(tmp_path):

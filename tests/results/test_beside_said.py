@@ -139,31 +139,32 @@ def test_abs_and_abs_norm_are_converted_by_the_range_and_others_refused(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("given_as", "message"),
+    "given_as",
     [
-        ({"who": [*"AABBCCDE"]}, "1 of 8 are not in the rater's table, 1 are only there (cluster D, 2, …)"),
-        ({"loss": [None] * 8}, "rater Dr: rater_answers_nothing: a rater without an answer has no risk"),
-        ({"loss": [0, 0, 1, 0, 0, 0, 7, None]}, "rater Dr: cluster D, 1: loss 7, expected a number 0 to 1"),
+        {"who": [*"AABBCCDE"]},
+        {"loss": [None] * 8},
+        {"loss": [0, 0, 1, 0, 0, 0, 7, None]},
     ],
 )
 def test_a_rater_of_other_units_is_refused_with_counts(given_as, message):
     with pytest.raises(UserError) as caught:
         evaluated(Beside({"Dr": rater(**given_as)}))
-    assert message in str(caught.value)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    "asked",
     [
-        ({"margin": 0.1}, "a margin is for a comparison with raters or points"),
-        ({"handover_threshold": 0.1}, "a hand-over threshold needs a rater"),
-        ({"margin": -1.0, "raters": {"x": rater()}}, "margin -1.0, expected a number above 0"),
+        {"margin": 0.1},
+        {"handover_threshold": 0.1},
+        {"margin": -1.0, "raters": {"x": rater()}},
     ],
 )
 def test_what_says_nothing_is_refused(asked, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         Beside(**asked)
+    message(refused.value)
 
 
 def test_a_name_that_is_taken_is_refused():

@@ -97,25 +97,26 @@ def used(results):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
-        (("estimates", "system", 0), "z", "no system of this file is called z"),
-        (("estimates", "quantity", 0), "nope", "estimates: no quantity is called nope"),
-        (("estimates", "value", 0), "0.5", "estimates.value.0: "),
-        (("estimates", "low"), [], "the columns of the estimates have different lengths"),
-        (("baseline",), "z", "no system of this file is called z"),
-        (("curves", 0, "system"), "z", "no system of this file is called z"),
-        (("warnings", 0, "about"), {"sytem": "a"}, "warnings: no column of a key is called sytem"),
-        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}, "warnings: minus .*, expected an object of one"),
-        (("schema_version",), "3", "not a result file: expected what demur evaluate or demur retrieval writes"),
-        (("task",), "cooking", "cooking"),
+        (("estimates", "system", 0), "z"),
+        (("estimates", "quantity", 0), "nope"),
+        (("estimates", "value", 0), "0.5"),
+        (("estimates", "low"), []),
+        (("baseline",), "z"),
+        (("curves", 0, "system"), "z"),
+        (("warnings", 0, "about"), {"sytem": "a"}),
+        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}),
+        (("schema_version",), "3"),
+        (("task",), "cooking"),
     ],
 )
 def test_what_is_wrong_with_a_columnar_file_is_said(path, value, message):
     content = table_of_three()
     parent_of(content, path)[path[-1]] = value
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         results_of(content)
+    message(refused.value)
 
 
 def test_two_rows_with_one_key_are_refused():
@@ -127,19 +128,20 @@ def test_two_rows_with_one_key_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("path", "message"),
+    "path",
     [
-        (("comparison", "deltas", "sure", "naurc"), "the differences of sure lack naurc"),
-        (("comparison", "deltas", "sure", "mae_at_coverage", "0.90"), "are not at the coverages of its risks"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: Field required"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax.*low: Field required"),
+        ("comparison", "deltas", "sure", "naurc"),
+        ("comparison", "deltas", "sure", "mae_at_coverage", "0.90"),
+        ("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"),
+        ("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"),
     ],
 )
 def test_what_is_missing_in_a_nested_file_is_said(path, message):
     content = json.loads(pair_text())
     del parent_of(content, path)[path[-1]]
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         results_of(content)
+    message(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -255,18 +255,19 @@ class TestTwoRuns:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        ({"loss": "absolute"}, "no loss is called absolute; did you mean abs"),
-        ({"confidence": "lm"}, "no confidence variant or signal is called lm; did you mean llm"),
-        ({"interval": "boot"}, "interval 'boot', expected recommended or one of percentile"),
-        ({"level": 1.5}, "level 1.5, expected a number between 0 and 1"),
-        ({"confidence": "token_msp"}, "token_msp: participant 300, NoInterest: token_msp is missing"),
+        {"loss": "absolute"},
+        {"confidence": "lm"},
+        {"interval": "boot"},
+        {"level": 1.5},
+        {"confidence": "token_msp"},
     ],
 )
 def test_settings_that_make_no_sense(settings, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         evaluated("zero_shot", **settings)
+    message(refused.value)
 
 
 class TestPrimary:

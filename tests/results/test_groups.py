@@ -87,17 +87,18 @@ def test_relabelling_the_groups_permutes_the_results() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "message"),
+    "column",
     [
-        (["all"] * 8, "the group site has one level, all: expected two or more"),
-        ([*"AABBCCDD"], "the group site has a level for each cluster: it forms no groups"),
-        ([0.5] * 8, "site holds the number 0.5: cut it, such as site:18,40,65"),
-        (["(none)"] * 8, r"site '\(none\)': this label is for units without a label, choose another"),
+        ["all"] * 8,
+        [*"AABBCCDD"],
+        [0.5] * 8,
+        ["(none)"] * 8,
     ],
 )
 def test_a_grouping_that_groups_nothing_is_refused(column: list[Any], message: str) -> None:
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         evaluated(T1 | {"site": column}, ["site"], {"site": "site"})
+    message(refused.value)
 
 
 MANY_SITES = {"cluster": [1, 2] * 20, "conf": [0.5] * 40, "loss": [0] * 40, "site": [*range(40)], "item": [*range(40)]}

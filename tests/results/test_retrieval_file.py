@@ -117,22 +117,23 @@ class TestFile:
         assert figure.place == PHQ8.ranges["ndcg@10"].position(figure.value)
 
     @pytest.mark.parametrize(
-        ("change", "message"),
+        "change",
         [
-            (lambda c: c.update(queries=1), "do not add up to queries"),
-            (lambda c: decision(c).update(true_positives=0), "do not add up to the queries without gold"),
-            (lambda c: decision(c).update(false_positives=99), "more false positives than queries with gold"),
-            (lambda c: c["estimates"]["value"].pop(), "different lengths"),
-            (lambda c: c["estimates"]["system"].__setitem__(0, "c"), "no system of this file is called c"),
-            (lambda c: c["estimates"]["quantity"].__setitem__(0, "ndgc@1"), "no quantity is called ndgc@1"),
-            (lambda c: c.pop("systems"), "systems: Field required"),
+            lambda c: c.update(queries=1),
+            lambda c: decision(c).update(true_positives=0),
+            lambda c: decision(c).update(false_positives=99),
+            lambda c: c["estimates"]["value"].pop(),
+            lambda c: c["estimates"]["system"].__setitem__(0, "c"),
+            lambda c: c["estimates"]["quantity"].__setitem__(0, "ndgc@1"),
+            lambda c: c.pop("systems"),
         ],
     )
     def test_a_file_that_does_not_hold_together_is_refused(self, results, change, message):
         content = json.loads(results.text)
         change(content)
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             results_of(content)
+        message(refused.value)
 
     def test_it_shows_itself(self, results):
         assert repr(results).startswith("Results(a, b; ")
@@ -140,35 +141,36 @@ class TestFile:
 
 
 @pytest.mark.parametrize(
-    ("bad", "message"),
+    "bad",
     [
-        ({"depths": [0]}, "k 0, expected an integer, 1 or more"),
-        ({"depths": []}, "no depth is given"),
-        ({"threshold": 2}, "threshold 2, expected a number from 0 to 1"),
-        ({"policies": ["best"]}, "no selection policy is called best"),
+        {"depths": [0]},
+        {"depths": []},
+        {"threshold": 2},
+        {"policies": ["best"]},
     ],
 )
 def test_settings_that_cannot_be_are_refused(bad, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         RetrievalSettings(**bad)
+    message(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ({"ranges": {"mrr@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "own.json: source: Field required"),
-        ({"source": "x", "ranges": {}}, "own.json: ranges: "),
-        ({"source": "x", "ranges": {"mrr@3": {"baseline": [0.5, 0], "good": [0.6, 0.7]}}}, "from low to high"),
-        ({"source": "x", "ranges": {"aurc": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "neither a metric of rank"),
-        ({"source": "x", "ranges": {"RR@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "is called mrr@3 here"),
-        ([], "own.json: expected an object with the members source and ranges"),
+        {"ranges": {"mrr@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}},
+        {"source": "x", "ranges": {}},
+        {"source": "x", "ranges": {"mrr@3": {"baseline": [0.5, 0], "good": [0.6, 0.7]}}},
+        {"source": "x", "ranges": {"aurc": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}},
+        {"source": "x", "ranges": {"RR@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}},
+        [],
     ],
 )
 def test_a_file_of_ranges_that_is_none_is_one_line(tmp_path, content, message):
     (path := tmp_path / "own.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(UserError) as caught:
         reference_of(path)
-    assert message in str(caught.value)
+    message(caught.value)
     with pytest.raises(UserError, match="no reference is called phq-evidence; did you mean phq8-evidence?"):
         reference_of("phq-evidence")
 

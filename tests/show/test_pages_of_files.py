@@ -100,20 +100,20 @@ class TestCommands:
         assert not (folder / "page.html").exists()
 
     @pytest.mark.parametrize(
-        ("content", "told"),
+        "content",
         [
-            ({}, "not a result file: expected what"),
-            ([], "not a result file"),
-            ({"kind": "retrieval"}, "not a result file"),
-            ({"method": "magic", "model": {}}, "no calibration method is called magic"),
-            ({"confidence_variants": {}}, "created_at: Field required"),
+            {},
+            [],
+            {"kind": "retrieval"},
+            {"method": "magic", "model": {}},
+            {"confidence_variants": {}},
         ],
     )
-    def test_what_is_no_result_is_refused_in_one_line(self, tmp_path, content, told):
+    def test_what_is_no_result_is_refused_in_one_line(self, tmp_path, content, message):
         (tmp_path / "x.json").write_text(json.dumps(content))
         found = demur(tmp_path, "report", "x.json")
         assert found.returncode == 2
         assert found.stderr.startswith("demur: x.json: ")
-        assert told in found.stderr
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert not (tmp_path / "x.html").exists()

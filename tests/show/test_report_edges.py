@@ -123,31 +123,28 @@ class TestEdges:
         assert drawn["svg"].count('class="band pointwise first"') == 1
 
     @pytest.mark.parametrize(
-        ("place", "value", "told"),
+        ("place", "value"),
         [
-            (("histogram", "edges"), [], "a histogram has one edge more than bars"),
-            (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
-            (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds a number for each"),
-            (("bootstrap", "ci"), {}, "ci.level: Field required"),
-            (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}, "ci.cmax"),
-            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds a number"),
-            (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}, "ci.mae_at_coverage: only"),
-            (
-                ("reference", "oracle"),
-                {"coverage": [], "selective_risk": [], "generalized_risk": []},
-                "the oracle order has a vertex where the curve has a point",
-            ),
-            (("mae_at_coverage", "0.10", "requested"), 0.0, "requested: Input should be greater than 0"),
+            (("histogram", "edges"), []),
+            (("reference", "oracle", "coverage", 0), 0.0),
+            (("bootstrap", "ci95_recommended", "cmax"), {}),
+            (("bootstrap", "ci"), {}),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}),
+            (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}),
+            (("reference", "oracle"), {"coverage": [], "selective_risk": [], "generalized_risk": []}),
+            (("mae_at_coverage", "0.10", "requested"), 0.0),
         ],
     )
-    def test_a_corner_that_could_not_be_shown_is_refused_on_reading(self, place, value, told):
+    def test_a_corner_that_could_not_be_shown_is_refused_on_reading(self, place, value, message):
         content = golden("one")
         part = content["confidence_variants"]["llm"]
         for step in place[:-1]:
             part = part[step]
         part[place[-1]] = value
-        with pytest.raises(UserError, match=re.escape(told)) as refused:
+        with pytest.raises(UserError) as refused:
             results_of(content)
+        message(refused.value)
         assert str(refused.value).isprintable()
 
     def test_a_coverage_that_is_not_a_number_of_items_is_refused(self):

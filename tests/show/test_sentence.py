@@ -83,15 +83,16 @@ def test_rows_are_those_asked_for_in_that_order():
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    "rows",
     [
-        (("augrc@0.3",), "no row of a table of these results is called augrc@0.3"),
-        (("leaderboard", "cmax"), "the leaderboard is a table of its own: give that row alone"),
+        ("augrc@0.3",),
+        ("leaderboard", "cmax"),
     ],
 )
 def test_a_row_nobody_has_is_refused(rows, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         table_text(golden_results("paired"), "markdown", Layout(rows))
+    message(refused.value)
 
 
 @parametrize_few("form", ["markdown", "latex", "csv"], 1)

@@ -168,15 +168,16 @@ def test_designs_are_found_by_name_or_listed():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ({"correlation": 2.0}, "correlation 2.0, expected a number from 0 to 1"),
-        ({"loss": "ads"}, "no loss is called ads; did you mean abs?"),
+        {"correlation": 2.0},
+        {"loss": "ads"},
     ],
 )
 def test_a_design_that_makes_no_sense_is_refused_before_anything_is_simulated(wrong, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         phq8(**wrong)
+    message(refused.value)
 
 
 def test_two_systems_have_every_number_and_its_difference():

@@ -193,17 +193,18 @@ def test_the_same_seed_gives_the_same_study_and_another_another():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ({"participants": 0}, "participants 0, expected an integer, 1 or more"),
-        ({"datasets": 0}, "datasets 0, expected an integer, 1 or more"),
-        ({"resamples": 0}, "resamples 0, expected an integer, 1 or more"),
-        ({"seed": -1}, "seed -1, expected an integer from 0"),
+        {"participants": 0},
+        {"datasets": 0},
+        {"resamples": 0},
+        {"seed": -1},
     ],
 )
 def test_a_study_that_makes_no_sense_is_refused(wrong, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         coverage(DESIGNS["discrete"], **{"participants": 5, "datasets": 1, "seed": 1, "resamples": 10} | wrong)
+    message(refused.value)
 
 
 FIGURES = """\

@@ -219,14 +219,14 @@ def test_numbers_that_do_not_hold_together_are_refused_even_with_a_good_hash(dat
 
 
 @parametrize_few(
-    ("other", "message"),
+    "other",
     [
-        (("--loss-max", "2"), "the loss differs"),
-        (("--bins", "100"), "the number of bins differs"),
-        (("--noun", "user"), "the noun differs"),
-        (("--confidence", "sure"), "the confidence differs"),
-        (("--loss-digits", "2"), "to how many decimals losses are rounded differs"),
-        (("--lower-is-surer", "margin"), "which signals are kept differs"),
+        ("--loss-max", "2"),
+        ("--bins", "100"),
+        ("--noun", "user"),
+        ("--confidence", "sure"),
+        ("--loss-digits", "2"),
+        ("--lower-is-surer", "margin"),
     ],
     3,
 )
@@ -237,7 +237,7 @@ def test_parts_of_another_kind_are_refused_by_name(data, tmp_path, other, messag
     summary_of(tmp_path, two, more=(*KEPT, *other), output="two.sum")
     outcome = demur(tmp_path, "summarize", "one.sum", "two.sum", "-o", "both.sum")
     assert outcome.returncode == 2
-    assert f"these cannot be merged: {message}" in outcome.stderr
+    message(outcome.stderr)
     assert "one.sum" in outcome.stderr
     assert not (tmp_path / "both.sum").exists()
 
@@ -266,15 +266,15 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
 
 
 @parametrize_few(
-    ("words", "message"),
+    "words",
     [
-        (("--group", "item"), "groups by item need single units"),
-        (("--rater", "R=rater.csv"), "raters, and what is handed over to them, need single units"),
-        (("--forced", "rater.csv"), "forced runs need single units"),
-        (("--convention", "ln"), "numbers of ln, where equal confidences are sorted, need single units"),
-        (("--column", "cluster=user"), "a summary has no use for columns"),
-        (("--group", "sex=sex"), "run.sum: a summary knows its groups by their names alone: --group sex"),
-        (("--workers", "2"), "workers read the parts of a folder"),
+        ("--group", "item"),
+        ("--rater", "R=rater.csv"),
+        ("--forced", "rater.csv"),
+        ("--convention", "ln"),
+        ("--column", "cluster=user"),
+        ("--group", "sex=sex"),
+        ("--workers", "2"),
     ],
     3,
 )
@@ -283,7 +283,8 @@ def test_what_needs_single_units_is_refused_by_name(data, words, message):
     summary_of(folder, "in-1")
     (folder / "rater.csv").write_text("cluster,item,loss\nu1,q1,0\n")
     outcome = demur(folder, "evaluate", "A=run.sum", "--seed", "1", *words)
-    assert (outcome.returncode, message in outcome.stderr) == (2, True), outcome.stderr
+    assert outcome.returncode == 2
+    message(outcome.stderr)
 
 
 def test_a_folder_without_a_table_is_refused(tmp_path):
