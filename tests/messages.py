@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 UPDATING = bool(os.environ.get("UPDATE_MESSAGES"))
 PLAIN = (str, bytes, int, float, bool, type(None))
 LONGEST_ID = 70
-FOREIGN = re.compile("(?<=not valid JSON: )Expecting .*(?= at line)|(?<=not valid TOML: ).*|(?<=not valid Parquet: ).*")
+FOREIGN = re.compile("(?<=not valid TOML: ).*|(?<=not valid Parquet: ).*")
 
 Recorded = dict[tuple[str, str], str]
 made: Recorded = {}
