@@ -45,21 +45,16 @@ def whole_job(graded: Graded, replicates: int, threads: int = 1) -> Callable[[],
     """Every number, its standard error and the bands, in every replicate."""
     view = CurveView.of(graded)
     rows = [Row.of_curve(Key("", name), view, Measure.of(name)) for name in NUMBERS]
-    asks = [Ask(view, partial(row.columns, needs=frozenset({"errors"})), *_coverages(row)) for row in rows]
+    asks = [Ask(view, partial(row.columns, needs=frozenset({"errors"}))) for row in rows]
     asks.append(Ask(view, partial(drawn_risks, view.curve)))
     return partial(resampled, asks, Plan(replicates, seed=7, threads=threads))
 
 
 def fourteen_numbers(graded: Graded, replicates: int) -> Callable[[], object]:
-    """Fourteen numbers in every replicate; all coverages are known beforehand, as they are to `demur evaluate`."""
+    """Fourteen numbers in every replicate."""
     view, measures = CurveView.of(graded), [Measure.of(name) for name in BUNDLE]
-    coverages = tuple(measure.coverage for measure in measures if measure.coverage is not None)
-    ask = Ask(view, lambda sample: {str(measure): measure(sample) for measure in measures}, coverages)
+    ask = Ask(view, lambda sample: {str(measure): measure(sample) for measure in measures})
     return partial(resampled, [ask], Plan(replicates, seed=7, threads=1))
-
-
-def _coverages(row: Row) -> list[object]:
-    return [row.coverages] if hasattr(row, "coverages") else []  # an earlier version knows of none
 
 
 def _by(engine: str, job: Callable[[], object]) -> Callable[[], object]:
@@ -72,12 +67,16 @@ def _by(engine: str, job: Callable[[], object]) -> Callable[[], object]:
 
 
 class Earlier:
-    """Jobs of an earlier version in a process of its own, which is told when to begin, and tells what it took."""
+    """Jobs of an earlier version, by its own bench in a process that is told when to begin, and tells what it took."""
 
     def __init__(self, checkout: Path, job: str) -> None:
         environment = os.environ | {"PYTHONPATH": f"{checkout.resolve() / 'src'}"}
         self.process = subprocess.Popen(
-            [sys.executable, __file__, job], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, str(checkout / "bench" / Path(__file__).name), job],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.least = np.inf
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from demur.sampling.weights import Weights
 
 Value = TypeVar("Value")
+_FEW_POINTS = 16  # it is faster to look at all of them than to pick the next one for each replicate
 _HALF = 0.5  # a divisor where there is nothing to divide: counts are 0, or about 1 and more
 
 
@@ -67,8 +68,11 @@ class Line:
             del vars(self)[name]
 
     def reach(self, need: Floats) -> Indices:
-        """The first point with at least `need` answers, from 1; J + 1 where there is none. By bisection."""
+        """The first point with at least `need` answers, from 1; J + 1 where there is none. By bisection, unless few."""
         k, points = self.sums[0], len(self.steps)
+        if points <= _FEW_POINTS:
+            fewer = k.reshape(points + 1, *[1] * (need.ndim - 1), -1) < need
+            return np.maximum(fewer.sum(axis=0, dtype=np.intp), 1)
         column, below = np.arange(k.shape[1]), np.zeros(need.shape, np.intp)
         for bit in reversed(range(points.bit_length())):
             further = below + (1 << bit)
@@ -78,10 +82,16 @@ class Line:
 
     def points(self, *indices: Indices) -> list[Floats]:
         """Answers at some points of each replicate, then losses; beyond the last point, those at the last."""
-        return [self._at(index, values) for values in self.sums for index in indices]
+        places = [*map(self._places, indices)]
+        return [values.take(place) for values in self.sums for place in places]
 
     def _at(self, index: Indices, values: Floats) -> Floats:
-        return values[np.minimum(index, len(self.steps)), np.arange(values.shape[1])]
+        return values.take(self._places(index))
+
+    def _places(self, index: Indices) -> Indices:
+        """Where the numbers of some points are, counted row after row: numpy takes these faster than by two indices."""
+        replicates = index.shape[-1]
+        return np.minimum(index, len(self.steps)) * replicates + np.arange(replicates)
 
     @cached_property
     def ends(self) -> list[Floats]:

@@ -17,6 +17,9 @@ from demur.types import Flags, Floats, Indices, Integers
 _DENSE_ENOUGH = 4
 _CLUSTER_BLOCK = 4096
 _FEW_ROWS = 4
+_SMALL_PRODUCT = (
+    1 << 17
+)  # multiplications; beyond twice as many BLAS may start threads, which take longer than they save
 
 
 def running_sum(values: Floats) -> Floats:
@@ -36,6 +39,17 @@ def running_sum(values: Floats) -> Floats:
     for row in range(whole, rows):
         values[row] += values[row - 1]
     return values
+
+
+def _product(matrix: Floats, columns: Floats) -> Floats:
+    """The product of two matrices of whole numbers, in parts so small that no thread is started for them."""
+    width = _SMALL_PRODUCT // max(matrix.size, 1)
+    if not width or columns.shape[1] <= width:
+        return matrix @ columns
+    product = np.empty((len(matrix), columns.shape[1]))
+    for start in range(0, columns.shape[1], width):
+        np.matmul(matrix, columns[:, start : start + width], out=product[:, start : start + width])
+    return product
 
 
 def careful_sum(values: NDArray[Any]) -> NDArray[Any]:
@@ -160,8 +174,8 @@ class Steps:
         losses are added in the order of the entries, so that the result does not depend on the block size.
         """
         if whole and self.dense:
-            counts, losses = self._cumulated
-            return counts @ weights, losses @ weights
+            counts, losses = (_product(sums, weights) for sums in self._cumulated)
+            return counts, losses
         count, loss = np.empty((2, len(self.count) + 1, weights.shape[1]))
         count[0], loss[0] = 0, 0
         np.take(weights, self.cluster, axis=0, out=count[1:])
