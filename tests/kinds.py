@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from demur.confidences.calibration import Calibration, calibration_of
-from demur.confidences.fitting import calibrate
+from demur import Calibration, Plan, calibrate
+from demur.confidences.calibration import calibration_of
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
-from demur.sampling.resample import Plan
 from pipeline import SYSTEMS, made_queries
 from retrievals import compared
 

@@ -8,17 +8,14 @@ from operator import getitem
 
 import pytest
 
-from demur import Plan, Settings, evaluate, read_run
-from demur.errors import UserError
+from demur import Plan, RetrievalSettings, Settings, UserError, evaluate, evaluate_retrieval, read_queries, read_run
 from demur.extensions.audit import own
 from demur.extensions.audit.figures import flattened
 from demur.extensions.audit.reported.reading import queries_to_audit
 from demur.extensions.lab.queries import simulated_queries
 from demur.facts.alignment import aligned
-from demur.read.queries import read_queries
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from golden_runs import RUN
 from parametrized import parametrize_few
 from results_by_loops import compared, query_recipes, run_recipes

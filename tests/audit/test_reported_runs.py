@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from demur import Instrument, UserError, confidence
+from demur import Instrument, UserError, confidence, read_table
 from demur.extensions.audit.figures import NO_CAUSE, Printed
 from demur.extensions.audit.reported.reading import runs_to_audit
 from demur.extensions.audit.reported.runs import audited_runs
 from demur.files.strict_json import loads
-from demur.read import read_table
 from parametrized import parametrize_few
 from reported_runs import MODES, audited, scores, verdicts
 from runs import experiment, failure, participant, run, written

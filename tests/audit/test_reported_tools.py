@@ -9,11 +9,9 @@ import pytest
 from cases import graded_of, random_units
 from commands import ROOT, demur
 from conventions import FD_SHIFTS_ABSTENTIONS, LM_POLYGRAPH, SORTED, TABLES, TORCH_PLOT, rows_of
-from demur import Conventions, Key, evaluate, read_run
+from demur import Conventions, Key, Plan, Settings, evaluate, read_run
 from demur.extensions.audit.reported.names import ReportedQuantity
 from demur.extensions.audit.reported.tools import ALSO_KNOWN, KNOWN, figure_of_tool
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from parametrized import parametrize_few
 from reference.conventions import ALSO_REPORTED, TOOLS, number, with_abstentions
 from reference.selective import Unit

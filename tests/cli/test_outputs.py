@@ -7,11 +7,9 @@ import subprocess
 import pytest
 
 from commands import demur, on_a_terminal, real_demur
-from demur import load
-from demur.confidences.calibration import load_calibration
+from demur import PHQ8, load, load_calibration
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import simulated_run
-from demur.facts.instruments import PHQ8
 from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 

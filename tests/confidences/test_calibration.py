@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur import UserError, calibrate, load_calibration
-from demur.confidences.calibration import Calibration, calibration_of
+from demur import Calibration, UserError, calibrate, load_calibration
+from demur.confidences.calibration import calibration_of
 from demur.confidences.calibrators import CALIBRATORS, IsotonicCalibrator
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.files.strict_reading import schema_of

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from commands import demur
-from demur import Plan, UserError, confidence, evaluate, load_calibration, reliability
-from demur.confidences.calibration import Calibration, calibration_of
+from demur import Calibration, Plan, UserError, confidence, evaluate, load_calibration, reliability
+from demur.confidences.calibration import calibration_of
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.results.load import load_any
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from demur import Curve, UserError, grade, measure, read_run
+from demur import VARIANTS, Curve, UserError, confidence, grade, measure, read_run, served
 from demur.confidences.features import CalibratorFeatureExtractor
-from demur.confidences.serving import chosen, confidence, served
-from demur.confidences.variants import VARIANTS, spoken_share
+from demur.confidences.serving import chosen
+from demur.confidences.variants import spoken_share
 from runs import experiment, items_of, participant, run, written
 
 

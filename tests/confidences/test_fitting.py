@@ -16,6 +16,8 @@ from demur import (
     Plan,
     UserError,
     calibrate,
+    compute_binary_nll,
+    compute_ece,
     estimate,
     grade,
     read_run,
@@ -25,7 +27,6 @@ from demur import (
 from demur.confidences.calibrators import LogisticCalibrator
 from demur.confidences.fitting import fold_of
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.quantities.calibration import compute_binary_nll, compute_ece
 from runs import experiment, items_of, participant, run, written
 
 V = "verbalized_confidence"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from demur.errors import UserError
+from demur import UserError
 from messages import Check, parsed, provoked, recorded, written
 
 LONGEST = 500

@@ -15,9 +15,19 @@ import pytest
 
 from commands import demur
 from damage import damaged
-from demur import Reading, UserError, apply, certify, choose, grade, grade_units, read_table, variant
-from demur.confidences.variants import VARIANTS
-from demur.extensions.decide.rule import load_rule
+from demur import (
+    VARIANTS,
+    Reading,
+    UserError,
+    apply,
+    certify,
+    choose,
+    grade,
+    grade_units,
+    load_rule,
+    read_table,
+    variant,
+)
 
 TABLE = "cluster,sure,loss\n1,0.9,0\n1,0.8,0\n2,0.7,1\n2,0.6,0\n"
 

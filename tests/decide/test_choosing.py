@@ -13,11 +13,23 @@ from jsonschema import validate
 from scipy import stats
 
 from commands import demur
-from demur import UserError, Watch, apply, certify, choose, evaluate, grade, grade_units, load_rule, read_table, variant
-from demur.confidences.variants import VARIANTS
+from demur import (
+    VARIANTS,
+    Curve,
+    Items,
+    UserError,
+    Watch,
+    apply,
+    certify,
+    choose,
+    evaluate,
+    grade,
+    grade_units,
+    load_rule,
+    read_table,
+    variant,
+)
 from demur.extensions.decide.targets import DecisionTarget
-from demur.facts.items import Items
-from demur.quantities.curve import Curve
 from demur.sampling.draws import folds
 from demur.show.selective.operating import operating_data
 from parametrized import parametrize_few

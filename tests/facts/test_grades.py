@@ -5,12 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
-from demur.quantities import Measure
+from demur import Measure, UserError, rankings_of, read_queries, read_trec
 from demur.quantities.ranking import per_query
-from demur.read.queries import read_queries
-from demur.read.trec import read_trec
 from demur.retrieval import ndcg_at_k, recall_at_k
 from retrievals import compared, evaluated
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_from, rankings_of
+from demur import UserError, rankings_of
+from demur.facts.ranking_columns import rankings_from
 from demur.facts.rankings import Query, check_same_queries
 
 

@@ -10,11 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from awkward import NAMES
-from demur import Curve, Graded, Key, Measure, Minus, Plan, UserError, compare, estimate, grade, grade_units, read_run
+from demur import (
+    Coverage,
+    Curve,
+    Graded,
+    Key,
+    Measure,
+    Minus,
+    Plan,
+    UserError,
+    compare,
+    estimate,
+    grade,
+    grade_units,
+    read_run,
+)
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.views import discordant
 from demur.quantities.operating import augrc_at, aurc_at
-from demur.sampling.coverage import Coverage
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
 from parametrized import parametrize_few

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from demur import Measure, Plan, compare, estimate, grade_units
+from demur import QUANTITIES, Measure, Plan, compare, estimate, grade_units
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.inference.intervals import METHODS, NO_VARIATION
 from demur.inference.rules import RULES, Counted
 from demur.inference.views import CurveView
-from demur.quantities import QUANTITIES
 from parametrized import parametrize_few
 
 PLAN = Plan(400, seed=2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import demur
-from demur.facts.instruments import GAD7
+from demur import GAD7
 from faults import Fault
 from parametrized import parametrize_few
 from producing import interviews, serving

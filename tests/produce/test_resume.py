@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.produce.folder import locked
 from demur.extensions.produce.journal import Journal, line_of, replayed
 from faults import Fault

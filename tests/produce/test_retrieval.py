@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.produce.config import ReferenceSettings
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
 from demur.extensions.produce.inputs import read_inputs_of

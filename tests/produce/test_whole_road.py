@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import pytest
 
 from commands import demur
+from demur import GAD7, PHQ8
 from demur.extensions.lab.interviews import simulated_interviews
 from demur.extensions.produce.scripted_answers import Script
-from demur.facts.instruments import GAD7, PHQ8
 from faults import FaultyEndpoint
 from parametrized import parametrize_few
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from demur import Plan, UserError, read_table, reliability
-from demur.confidences.calibrators import compute_binary_nll, compute_ece
+from demur import Measure, Plan, UserError, compute_binary_nll, compute_ece, read_table, reliability
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.quantities import Measure, quantities
+from demur.quantities import quantities
 from demur.quantities.forecasts import Forecasts
 from demur.sampling.draws import weights
 from parametrized import parametrize_few

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import units_lists
-from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, measure
-from demur.errors import UserError
+from demur import Curve, Graded, Measure, Plan, Table, UserError, cost_optimal, estimate, grade_units, measure
 from demur.quantities import quantities
-from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_text
+from demur.quantities.costs import CostEnvelope, price_of, price_text
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
 from demur.sampling.sample import Sample

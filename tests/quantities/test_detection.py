@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from demur.errors import UserError
-from demur.quantities import Forecasts, Measure
+from demur import Measure, UserError
+from demur.quantities import Forecasts
 from demur.quantities.detection import by_convention, detection_measures
 from demur.retrieval import compute_threshold_at_fpr, no_evidence_metrics
 

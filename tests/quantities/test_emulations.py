@@ -18,9 +18,8 @@ from conventions import (
     graded,
     rows_of,
 )
-from demur import Measure, UserError
+from demur import Curve, Measure, UserError
 from demur.quantities.conventions.emulations import EMULATIONS, Answers, checked_conventions, closed_form
-from demur.quantities.curve import Curve
 from demur.quantities.excess import aurc_optimal
 from reference.conventions import TOOLS, number
 from reference.registry import parsed

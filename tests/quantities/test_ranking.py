@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, Success, nDCG
 
-from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
-from demur.quantities import Measure, quantities
+from demur import Measure, UserError, rankings_of
+from demur.quantities import quantities
 from demur.quantities.ranking import Top, per_query
 from demur.retrieval import (
     hit_at_k,

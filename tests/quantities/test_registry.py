@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import demur
-from demur import QUANTITIES, Measure, UserError
+from demur import QUANTITIES, Measure, UserError, quantity
 from demur.inference.rules import RULES
-from demur.quantities import default_measures, quantities, quantity, registry
+from demur.quantities import default_measures, quantities, registry
 from demur.quantities.priced import HeldOut
 from parametrized import parametrize_few
 

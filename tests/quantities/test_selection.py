@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.errors import UserError
-from demur.facts.ranking_columns import rankings_of
+from demur import UserError, rankings_of
 from demur.quantities import quantities
 from demur.quantities.evidence import Selection
 from demur.quantities.selection import POLICIES, Bounds, Policy, breaches, shown_hits

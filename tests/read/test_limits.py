@@ -15,9 +15,8 @@ import pytest
 
 import demur
 from commands import demur as called
-from demur import UserError, instrument, read_items, read_table, read_trec
+from demur import UserError, instrument, read_items, read_queries, read_table, read_trec
 from demur.files.limits import FILE, LINE, MEMBER, RATIO
-from demur.read.queries import read_queries
 from inspect_logs import archive, members_of
 from parametrized import parametrize_few
 from runs import experiment, participant, run, written

@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from awkward import IDS, NAMES
-from demur import Instrument, UserError, read_items, read_run, read_table, read_trec
+from demur import Instrument, UserError, read_items, read_queries, read_run, read_table, read_trec
 from demur.read import read_inputs
-from demur.read.queries import read_queries
 from runs import experiment, participant, run, written
 
 FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

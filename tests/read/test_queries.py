@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from demur.errors import UserError
-from demur.read.queries import query_lists, read_queries
+from demur import UserError, read_queries
+from demur.read.queries import query_lists
 
 ROWS = [
     {"post_id": 7, "criterion_id": "A", "gold_ids": ["s1", "s2"], "ranked_ids": ["s3", "s1"], "prob": 0.25, "fold": 1},

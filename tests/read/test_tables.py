@@ -6,8 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from demur import UserError, read_items, read_table
-from demur.read.queries import read_queries
+from demur import UserError, read_items, read_queries, read_table
 from demur.read.tables import FORMATS, FileTable, opened_table, table_format
 from runs import written
 

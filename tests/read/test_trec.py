@@ -10,10 +10,8 @@ import pytest
 import pytrec_eval_ext
 from ir_measures import AP, P, R, nDCG
 
-from demur import Measure
-from demur.errors import UserError
+from demur import Measure, UserError, read_trec
 from demur.quantities.ranking import per_query
-from demur.read.trec import read_trec
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d9 0\n"
 RUN = "q1 Q0 d1 1 0.5 bm25\nq1 Q0 d2 2 0.7 bm25\nq1 Q0 d3 3 0.7 bm25\nq3 Q0 d1 1 3 bm25\n"

@@ -11,15 +11,15 @@ from hypothesis import given
 from cases import curve_of, units_lists
 from demur import (
     Coverage,
+    Group,
     Key,
     TableOptions,
+    grade,
     read_table,
     typed_point,
 )
-from demur.confidences.grading import grade
 from demur.facts.alignment import aligned
 from demur.inference.beside import wilson
-from demur.inference.key import Group
 from demur.inference.views import CurveView
 from demur.quantities.matched import matched_risk
 from demur.quantities.operating import coverage_at_risk

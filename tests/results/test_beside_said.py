@@ -6,6 +6,7 @@ import math
 import pytest
 
 from demur import (
+    Instrument,
     Key,
     Raters,
     TableOptions,
@@ -14,14 +15,13 @@ from demur import (
     load,
     read_points,
     read_table,
+    report_html,
     typed_point,
 )
 from demur.extensions.audit.own import audited_runs
-from demur.facts.instruments import Instrument
 from demur.results.beside import Beside
 from demur.results.gaps import gap_key, gap_verdict
 from demur.show.console import evaluation_text
-from demur.show.html import report_html
 from demur.show.statements.warnings import warnings
 from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, everybody, rater, system
 

@@ -6,12 +6,11 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from demur import Costs, Key, Minus, Plan, Settings, UserError, evaluate, load, read_table
+from demur import Costs, Key, Minus, Plan, Settings, UserError, evaluate, load, read_table, report_html
 from demur.extensions.audit.own import audited_runs
 from demur.sampling.draws import folds
 from demur.show.console import evaluation_text
 from demur.show.cost_rows import HEADINGS, cost_row
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from reference import number
 

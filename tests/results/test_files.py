@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from make_schemas import SCHEMAS
 
 from awkward import IDS, NAMES
-from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate
+from demur import Estimate, Group, Key, Minus, Plan, Results, ResultWarning, Settings, UserError, evaluate
 from demur.files.write import json_text
 from demur.inference.key import Pattern
-from demur.inference.warnings import KINDS, ResultWarning
+from demur.inference.warnings import KINDS
 from demur.results import json_table, json_v1, json_v1_read
 from demur.results.load import results_of
 from golden_runs import WHEN, evaluated

@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demur import UserError
-from demur.confidences.grading import grade
+from demur import Group, Groups, Key, Measure, Minus, TableOptions, UserError, grade, read_table
 from demur.facts.groups import REST
-from demur.inference.key import Group, Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.student import t_quantile
 from demur.inference.views import CurveView, GroupView
-from demur.quantities import Measure
-from demur.read import TableOptions, read_table
-from demur.results.groups import Groups
 from demur.sampling.draws import drawn_within
 from grouped import T1, evaluated, random_table
 from parametrized import parametrize_few

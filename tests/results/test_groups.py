@@ -9,16 +9,12 @@ from typing import Any
 
 import pytest
 
-from demur import UserError
+from demur import Group, Groups, Key, Plan, Settings, UserError
 from demur.extensions.audit.own import audited_runs
 from demur.facts.groups import GroupColumn, grouping_of
-from demur.inference.key import Group, Key
 from demur.results import json_table
-from demur.results.groups import Groups
 from demur.results.load import results_of
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from grouped import LABELS, T1, evaluated, items_of, random_table, values
 from parametrized import parametrize_few
 from results_by_loops import compared, run_recipes, strata_of_runs

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from commands import demur
-from demur import PHQ8, UserError, load, report_html
-from demur.read import read_table
+from demur import PHQ8, UserError, load, read_table, report_html
 from parametrized import parametrize_few
 from results_by_loops import compared, run_recipes
 from sections import evaluate

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from demur import Key, Minus, Plan, Settings, TableOptions, UserError, evaluate, read_table
-from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
+from demur import Estimate, Interval, Key, Minus, Plan, Settings, TableOptions, UserError, evaluate, read_table
 from demur.results.leaderboard import _ranks, _worse, pair_difference
 from demur.results.load import results_of
 from golden_runs import evaluated

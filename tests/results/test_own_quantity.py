@@ -6,9 +6,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from demur import QUANTITIES, Key, Minus, Plan, compare, estimate, grade, measure, read_run
+from demur import QUANTITIES, Key, Minus, Plan, compare, estimate, grade, measure, quantity, read_run
 from demur.facts.alignment import aligned
-from demur.quantities import quantity, registry
+from demur.quantities import registry
 from demur.quantities.areas import cmax
 from demur.quantities.excess import aurc_random
 from demur.quantities.operating import aurc_at, risk_at

@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from demur.errors import UserError
-from demur.inference.key import Group, Key, Minus
+from demur import Group, Key, Measure, Minus, Plan, UserError, evaluate_retrieval
 from demur.inference.student import t_quantile
-from demur.quantities import Measure
-from demur.results.retrieval import evaluate_retrieval
 from demur.retrieval import ndcg_at_k
 from demur.sampling.draws import weights
-from demur.sampling.resample import Plan
 from retrievals import compared, evaluated, made
 
 SMALL = {

@@ -4,15 +4,9 @@ import json
 
 import pytest
 
-from demur import load, risk_coverage
-from demur.errors import UserError
-from demur.inference.key import Group, Key
-from demur.quantities import Measure
+from demur import Group, Key, Measure, Plan, RetrievalSettings, UserError, load, report_html, risk_coverage
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES, reference_of
-from demur.results.retrieval import RetrievalSettings
-from demur.sampling.resample import Plan
-from demur.show.html import report_html
 from pages import Page
 from retrievals import compared, evaluated, made
 

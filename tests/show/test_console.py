@@ -6,11 +6,9 @@ import pytest
 
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
+from demur import Key, Minus, Plan, Settings
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.inference.key import Key, Minus
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from demur.show.console import calibration_text, evaluation_text
 from demur.show.retrieval.console import retrieval_text
 from demur.show.text import interval_text

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from demur import Costs, Plan, Settings, evaluate
+from demur import Costs, Key, Plan, Settings, evaluate
 from demur.drawing.costs import CostLine, cost_chart
-from demur.inference.key import Key
 from demur.show.selective.costs import cost_line, costs
 from raters import system
 

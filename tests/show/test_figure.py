@@ -15,9 +15,8 @@ import pytest
 from artifacts import GOLDEN, difference, golden_results, golden_with_bands
 from artifacts import golden as golden_file
 from commands import demur
-from demur import UserError
+from demur import Key, UserError
 from demur.drawing.labels import shortened
-from demur.inference.key import Key
 from demur.results.load import results_of
 from demur.results.pictures import risk_curve
 from demur.show.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm

@@ -9,18 +9,15 @@ import pytest
 
 from artifacts import golden
 from commands import demur
-from demur import read_run
+from demur import Plan, Settings, load, read_run, report_html
 from demur.drawing.labels import shortened
 from demur.extensions.audit.listing import findings_text
 from demur.extensions.audit.own import audited_runs
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.results.load import load, results_of
+from demur.results.load import results_of
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.tables import FORMS, table_text
 from demur.show.text import columns_of

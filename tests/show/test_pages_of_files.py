@@ -9,11 +9,9 @@ import re
 import pytest
 
 from commands import demur
-from demur import load
-from demur.confidences.calibration import load_calibration
+from demur import load, load_calibration, report_html
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.show.html import report_html
 from kinds import calibration, renamed_kind, retrieval
 from pages import Page, spellings
 from parametrized import parametrize_few

@@ -11,8 +11,7 @@ import pytest
 
 from artifacts import GOLDEN, difference, golden, golden_results, silent
 from commands import demur
-from demur import UserError
-from demur.inference.key import Key
+from demur import Key, UserError
 from demur.results.load import results_of
 from demur.show import latex, markdown
 from demur.show.tables import table_text

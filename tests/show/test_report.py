@@ -14,17 +14,12 @@ import pytest
 
 from artifacts import difference, evaluated, golden, golden_results, hashed, items_of, renamed, silent, two_variants
 from commands import demur
-from demur import PHQ8
+from demur import PHQ8, Key, Plan, Results, Settings, report_html
 from demur.drawing.looks import LOOKS
-from demur.inference.key import Key
 from demur.results.load import results_of
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.results.table import Results
-from demur.sampling.resample import Plan
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.selective.cases import by_item
 from demur.show.selective.comparisons import forests, signals

@@ -7,10 +7,8 @@ import pytest
 
 from artifacts import GOLDEN, golden, hashed, silent
 from commands import demur
-from demur import UserError, load
-from demur.inference.key import Key
+from demur import Key, UserError, load, report_html
 from demur.results.load import results_of
-from demur.show.html import report_html
 from demur.show.selective.decision import decision
 from pages import Page
 from parametrized import parametrize_few

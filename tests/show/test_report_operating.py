@@ -11,10 +11,21 @@ import pytest
 
 from artifacts import GOLDEN, golden, large, silent
 from commands import demur
-from demur import Plan, Settings, TableOptions, UserError, choose, evaluate, grade, load, read_table, report_html
-from demur.confidences.variants import VARIANTS
+from demur import (
+    VARIANTS,
+    Plan,
+    Settings,
+    TableOptions,
+    UserError,
+    certify,
+    choose,
+    evaluate,
+    grade,
+    load,
+    read_table,
+    report_html,
+)
 from demur.drawing.picture import visible
-from demur.extensions.decide.certifying import certify
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.results.load import results_of
 from demur.results.parts import CurveRecord

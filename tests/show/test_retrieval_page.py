@@ -7,14 +7,8 @@ from dataclasses import replace
 import pytest
 
 from commands import demur
-from demur import load
+from demur import Group, Interval, Key, Measure, Minus, Plan, Results, load, report_html
 from demur.extensions.lab.queries import simulated_queries
-from demur.inference.intervals import Interval
-from demur.inference.key import Group, Key, Minus
-from demur.quantities import Measure
-from demur.results.table import Results
-from demur.sampling.resample import Plan
-from demur.show.html import report_html
 from demur.show.retrieval.console import retrieval_text
 from demur.show.retrieval.headings import cell
 from demur.show.text import three

@@ -2,11 +2,7 @@
 
 import pytest
 
-from demur.facts.ranking_columns import rankings_of
-from demur.inference.key import Key
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
-from demur.sampling.resample import Plan
-from demur.show.html import report_html
+from demur import Key, Plan, RetrievalSettings, evaluate_retrieval, rankings_of, report_html
 from demur.show.retrieval.console import retrieval_text
 from demur.show.statements.retrieval import retrieval_verdict
 from pages import Page

@@ -7,11 +7,11 @@ import pytest
 
 from artifacts import golden
 from commands import ROOT
+from demur import report_html
 from demur.quantities.conventions.emulations import EMULATIONS
 from demur.results.load import results_of
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
-from demur.show.html import report_html
 from demur.show.table_rows import Layout
 from demur.show.tables import BOARD_FORMS, FORMS, table_text
 from parametrized import parametrize_few

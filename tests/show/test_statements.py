@@ -7,9 +7,9 @@ from importlib import import_module
 import pytest
 
 from artifacts import golden_results
+from demur import report_html
 from demur.show import statements
 from demur.show.console import evaluation_text
-from demur.show.html import report_html
 from demur.show.latex import escaped as in_latex
 from demur.show.markdown import escaped as in_markdown
 from demur.show.statements.methods import Intervals, Resampling, loss_used, resampling

@@ -3,9 +3,9 @@
 import pytest
 
 from artifacts import difference, evaluated
+from demur import report_html
 from demur.results.table import system_names
 from demur.show.console import evaluation_text
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.statements.decisions import Decision, Doubt, Incomparable, decide
 from demur.show.statements.verdict import verdict

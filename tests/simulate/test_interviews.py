@@ -8,10 +8,9 @@ import tomllib
 import pytest
 
 from commands import demur
-from demur.errors import UserError
+from demur import GAD7, PHQ8, UserError
 from demur.extensions.lab.interviews import simulated_interviews
 from demur.extensions.produce.scripted_answers import Script
-from demur.facts.instruments import GAD7, PHQ8
 
 
 @pytest.fixture(scope="module")

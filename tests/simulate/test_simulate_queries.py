@@ -3,11 +3,9 @@
 import pytest
 
 from commands import demur
-from demur.errors import UserError
+from demur import Measure, UserError, read_queries
 from demur.extensions.lab.queries import CRITERIA, FOLDS, simulated_queries
-from demur.quantities import Measure
 from demur.quantities.ranking import per_query
-from demur.read.queries import read_queries
 
 
 def test_a_seed_gives_the_same_file_and_another_seed_another():

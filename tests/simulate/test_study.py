@@ -5,23 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from demur import UserError, grade_units
+from demur import Estimate, Interval, Key, Measure, Minus, Plan, ResultWarning, UserError, grade_units
 from demur.extensions.lab import study
 from demur.extensions.lab.coverage_chart import coverage_chart
 from demur.extensions.lab.designs import DESIGNS, LEFT, Design, phq8
 from demur.extensions.lab.population import CellSums
 from demur.extensions.lab.study import FAMILY, Outcome, Tally, coverage, report
 from demur.inference.bands import BandColumns, BandEnds
-from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
-from demur.inference.key import Key, Minus, Pattern
+from demur.inference.key import Pattern
 from demur.inference.rows import contrasts_with
 from demur.inference.uncertainty import SIDE_ONLY, estimated
 from demur.inference.views import CurveView
-from demur.inference.warnings import ResultWarning
-from demur.quantities import Measure
 from demur.results.curves import curve_rows
-from demur.sampling.resample import Plan
 from parametrized import parametrize_few
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)

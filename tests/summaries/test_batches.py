@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from demur import UserError
+from demur import TableOptions, UserError
 from demur.evaluation import batches, summarizing
 from demur.evaluation.summarizing import PartReading, summarized
-from demur.read import TableOptions
 from demur.summaries.file import content
 from parametrized import parametrize_few
 from sharded import table, units

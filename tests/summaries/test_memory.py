@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import demur
-from demur.read import read_table
+from demur import read_table
 from demur.sampling.kernel import KERNELS
 from demur.summaries.summary import Summary, SummaryOptions
 
