@@ -65,7 +65,7 @@ types: $(TOOLS)  ## mypy --strict
 imports: $(TOOLS)  ## the rooms import only downwards
 	$(BIN)/lint-imports
 
-test-slow: $(TOOLS)  ## large random comparisons, coverage of intervals, more examples
+test-slow: $(TOOLS)  ## long tests: more cases and examples, large random comparisons, coverage of intervals
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)

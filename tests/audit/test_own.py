@@ -155,6 +155,7 @@ class TestRuns:
         2,
         ids=str,
     )
+    @pytest.mark.slow
     def test_so_is_what_the_file_says_twice_how_an_interval_was_made_and_what_was_left_out(
         self, changed, path, value, figure
     ):
@@ -170,6 +171,7 @@ class TestRuns:
         with pytest.raises(UserError, match="a coverage of the bands is none of the curve"):
             findings(changed)
 
+    @pytest.mark.slow
     def test_the_value_of_another_row_is_named(self, changed):
         numbers = changed["confidence_variants"]["llm"]["left"]
         numbers["aurc_full"] = numbers["augrc_full"]
@@ -185,6 +187,7 @@ class TestRuns:
         1,
         ids=str,
     )
+    @pytest.mark.slow
     def test_an_interval_or_an_error_that_was_moved_is_found(self, changed, path, figure):
         *inside, last = path
         place = changed["confidence_variants"]["llm"]["left"]["bootstrap"]
@@ -193,6 +196,7 @@ class TestRuns:
         place[last] += 1e-6
         assert [*differing(findings(changed))] == [figure]
 
+    @pytest.mark.slow
     def test_a_difference_a_case_a_count_and_a_point_of_a_curve_are_compared(self, changed):
         changed["comparison"]["deltas"]["llm"]["augrc_at_c"]["delta"] += 1e-9
         changed["cases"]["needless_abstentions"]["left"]["count"] += 1
@@ -203,11 +207,13 @@ class TestRuns:
         assert any("threshold" in key for key in keys)
 
     @parametrize_few(("member", "text"), [("message", "2 clusters"), ("where", "llm: left risk@0.2")], 1)
+    @pytest.mark.slow
     def test_a_warning_that_was_softened_or_moved_is_found(self, changed, member, text):
         changed["warnings"][-1][member] = text
         [figure] = differing(findings(changed))
         assert figure.startswith("study, warnings, ")
 
+    @pytest.mark.slow
     def test_other_data_are_told_by_their_hash(self, changed):
         changed["inputs"][0]["sha256"] = "0" * 64
         found = differing(findings(changed))

@@ -145,6 +145,7 @@ class TestCauses:
             ),
         }
 
+    @pytest.mark.slow
     def test_another_run_and_another_confidence_are_named(self, both):
         zero, few = (scores(both, mode, "llm")["aurc"] for mode in MODES)
         other = scores(both, "few_shot", "token_msp")["aurc"]

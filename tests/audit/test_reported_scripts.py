@@ -194,6 +194,7 @@ class TestHabitsOfTheOlderScript:
             ("differs", "would equal it, total_evidence without the keyword counts, as an alias of llm")
         ]
 
+    @pytest.mark.slow
     def test_composites_that_were_not_rounded_are_named(self, older):
         spoken = 0.4 * 0.75 > 0.3
         assert spoken, "as floats they are two confidences"

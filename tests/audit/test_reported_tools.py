@@ -233,6 +233,7 @@ class TestLongTables:
         assert found["augrc"] == ("differs", "would equal the AUGRC of fd-shifts; in our convention it is 0.12")
         assert found["auroc"] == found["risk@0.8"] == ("match", None)
 
+    @pytest.mark.slow
     def test_tools_that_the_digits_do_not_tell_apart_are_all_named(self, tmp_path):
         torch = "would equal the AURC of torch-uncertainty"
         ours = "; in our convention it is 0.156667"

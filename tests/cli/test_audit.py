@@ -56,6 +56,7 @@ def test_a_figure_that_differs_is_shown_with_both_values_and_the_exit_code_is_3(
     )
 
 
+@pytest.mark.slow
 def test_causes_are_counted_and_figures_that_all_differ_for_none_point_to_other_data(folder):
     right = ranking(QUERIES, "reranked")
     names = ("recall@1", "recall@5", "ndcg@5", "mrr@5")
@@ -242,6 +243,7 @@ def test_the_mode_of_a_run_can_be_said_where_the_report_does_not(tmp_path):
     assert other.returncode == 3
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_a_table_with_columns_of_its_own_names_can_be_audited(tmp_path):
     rows = [f"p{n // 2},q{n % 2},{n % 3 % 2},{'' if n % 5 == 0 else n % 2},{n % 7}" for n in range(24)]
     (tmp_path / "t.csv").write_text("\n".join(["who,q,gold,pred,sure", *rows]) + "\n", encoding="utf-8")

@@ -164,6 +164,7 @@ class TestOwnFilesWithoutData:
     def test_they_are_looked_for_next_to_the_results_too(self, made, name):
         assert audited(made.parent, "--reported", f"{made.name}/{self.results_file(made, name)}")["differs"] == 0
 
+    @pytest.mark.slow
     def test_which_files_were_used_is_listed(self, made):
         found = json.loads(demur(made, "audit", "--reported", self.results_file(made, "mapped"), "--json").stdout)
         assert [file["path"] for file in found["data"]] == ["gold.csv", "gold2.csv"]

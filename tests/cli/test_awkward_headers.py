@@ -154,6 +154,7 @@ def test_a_flag_of_any_name_may_be_a_score_or_a_loss(tmp_path):
 
 
 @parametrize_few("header", ["conf" * 30_000, "x_" * 60_000, ",".join(f"a{n}" for n in range(5_000))], 1)
+@pytest.mark.slow
 def test_a_long_header_takes_no_long_time(tmp_path, header):
     (tmp_path / "t.csv").write_text(f"participant,correct,{header}\n1,1" + ",1" * (header.count(",") + 1))
     start = perf_counter()

@@ -114,6 +114,7 @@ def both_of(folder, rated):
     ]
 
 
+@pytest.mark.slow
 def test_a_difference_on_shared_units_counts_the_clusters_that_hold_any(folder):
     whole, part = RATED.replace("C,1,0\nC,2,0", "C,1,1\nC,2,"), UNITS + "E,1,0,.5\nF,1,1,.5\nG,1,0,.4\n"
     expected = both_of(folder, whole)["delta"]
@@ -123,6 +124,7 @@ def test_a_difference_on_shared_units_counts_the_clusters_that_hold_any(folder):
     assert found["ci95_recommended"] == pytest.approx(expected["ci95_recommended"])
 
 
+@pytest.mark.slow
 def test_a_rater_of_one_cluster_alone_is_compared_without_an_interval(folder):
     (folder / "rater.csv").write_text("cluster,item,loss\nA,1,1\nA,2,1\nB,1,\nB,2,\nC,1,\nC,2,\nD,1,\nD,2,\n")
     found = demur(folder, *EVALUATE, "--rater", "Dr=rater.csv", "--report", "out.html")

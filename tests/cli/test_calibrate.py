@@ -41,6 +41,7 @@ def test_calibrate_prints_the_validation_and_writes_a_file_it_names(folder):
     assert made.training.path == "train.json"
 
 
+@pytest.mark.slow
 def test_a_calibrated_confidence_combined_with_a_count_is_no_probability(folder):
     fitted = demur(
         folder,
@@ -181,6 +182,7 @@ def test_hostile_names_reach_the_terminal_as_text(tmp_path):
     assert fitted.stdout.startswith("linear, target loss\nRidge regression maps '\\x1b[31mred\\x07[bold]' to ")
 
 
+@pytest.mark.slow
 def test_a_calibration_file_cannot_forge_lines(folder):
     fit = ["calibrate", "--input", "train.json", "--method", "platt", "--variant", "llm", "--output", "forged.json"]
     assert demur(folder, *fit).returncode == 0
@@ -221,6 +223,7 @@ def test_the_script_does_not_ignore_a_method(folder):
     assert wrong.stderr == "demur: this script has chosen --method already; for another choice use demur calibrate\n"
 
 
+@pytest.mark.slow
 def test_help_has_examples(folder):
     for command in ("calibrate", "fields"):
         found = demur(folder, command, "--help")

@@ -50,6 +50,7 @@ class TestFlags:
         assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
         assert load(folder / "q.json").selective.clusters_included == 12
 
+    @pytest.mark.slow
     def test_two_modes_of_one_file_which_is_read_once(self, folder, monkeypatch):
         read = []
         plain = run_json.stream
@@ -68,11 +69,13 @@ class TestFlags:
             twice.append((folder / "same.json").read_bytes())
         assert twice[0] == twice[1]
 
+    @pytest.mark.slow
     def test_by_experiment(self, folder):
         found = evaluate(folder, "--input", "run.json", "--experiment", "1", "--output", "e.json")
         assert found.returncode == 0
         assert load(folder / "e.json").study.inputs[0].mode == "few_shot"
 
+    @pytest.mark.slow
     def test_a_calibration_serves_its_variants_and_says_where_it_comes_from(self, folder):
         fit = ("--method", "temperature", "--features", "verbalized_confidence", "--output", "c.json")
         assert demur(folder, "calibrate", "--input", "run.json", "--mode", "few_shot", *fit).returncode == 0
@@ -106,6 +109,7 @@ class TestFlags:
         left, right = (load(folder / name) for name in ("s.json", "d.json"))
         assert left.to_json()["confidence_variants"] == right.to_json()["confidence_variants"]
 
+    @pytest.mark.slow
     def test_the_hints_of_a_script_name_the_script(self, folder):
         """The hint can be pasted: `demur --input …` without the command could not."""
         arguments = ("--input", "run.json", "--mode", "few_shot")

@@ -27,6 +27,7 @@ HOSTILE = ["\x1b[31mred", "[bold]x[/bold]", "a\nb", "\r\x07", "\u2028\u202e", "<
 
 
 @parametrize_few("text", HOSTILE, 3)
+@pytest.mark.slow
 def test_hostile_text_shows_up_harmlessly(tmp_path, text):
     people = [participant(f"{who}{text}", token_msp=0.5) for who in range(3)]
     content = run(experiment(*people, mode=f"m{text}")) | {"run_metadata": {"run_id": text, "git_commit": text}}

@@ -233,6 +233,7 @@ class TestMessages:
         assert columns[1] == {"score": "correct", "cluster": "patient", "item": "qid"}
         assert demur(folder, "audit", "--data", "a.csv", "--data", "b.csv", "--reported", "m.json").returncode == 0
 
+    @pytest.mark.slow
     def test_an_instrument_that_the_items_tell_is_said(self, folder):
         rows = [f"{who},{item},1,{who},3\n" for who in (1, 2) for item in PHQ8.items]
         text = "cluster,item,truth,prediction,llm_evidence_count\n" + "".join(rows)
@@ -262,6 +263,7 @@ class TestMessages:
         assert f"cluster={name}" in words
         assert demur(folder, *words).returncode == 0
 
+    @pytest.mark.slow
     def test_a_signal_may_have_commas_in_its_name(self, folder):
         (folder / "comma.csv").write_text('user,correct,"p, max"\na,1,0.5\nb,0,0.6\n', encoding="utf-8")
         assert demur(folder, "evaluate", "comma.csv", *SEEDED).returncode == 0

@@ -95,6 +95,7 @@ def test_no_command_writes_over_what_it_or_its_artifact_was_made_from(folder, na
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_a_page_is_not_written_over_an_input_either(folder):
     words = ("evaluate", "--input", "data/run.json", "--mode", "few_shot", *FLAGS, "--output", "out/never.json")
     done = demur(folder, *words, "--report", "data/link.json")

@@ -71,6 +71,7 @@ def test_the_short_report_has_what_is_read_first(folder):
     assert len(done.stdout.splitlines()) <= 41
 
 
+@pytest.mark.slow
 def test_graded_judgments_are_told_with_their_level(folder):
     (folder / "qrels").write_text("1 0 d1 3\n1 0 d2 1\n2 0 d1 -1\n3 0 d2 2\n", encoding="utf-8")
     (folder / "run").write_text("1 Q0 d2 1 2 t\n1 Q0 d1 1 2 t\n3 Q0 d2 1 2 t\n4 Q0 d2 1 2 t\n", encoding="utf-8")
@@ -97,6 +98,7 @@ def test_two_runs_of_one_command_give_the_same_bytes(folder):
     assert one == other
 
 
+@pytest.mark.slow
 def test_it_prints_the_artifact_or_nothing_and_names_a_file_of_its_own(folder):
     done = run(folder, "--metrics", "RR", "--json")
     assert json.loads(done.stdout)["task"] == "retrieval"
@@ -160,6 +162,7 @@ def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_and_not_obeyed(folder):
     nasty = "\x1b[31mred\x1b[0m"
     text = f"post_id,criterion_id,gold_ids,ranked_ids\n{nasty},{nasty},a,a\n2,B,a,b\n"

@@ -173,6 +173,7 @@ class TestFile:
         assert done.returncode == 0, done.stderr
         return load(folder / "m.json")
 
+    @pytest.mark.slow
     def test_what_is_typed_wins(self, folder):
         Path("demur.toml").write_text(
             '[settings]\ncoverages = [0.2, 0.4]\narea_coverage = 0.3\n[columns]\ncluster = "site"\n'

@@ -131,6 +131,7 @@ def pilot(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_pilot_says_how_many_participants_are_needed_whether_from_its_results_or_its_files(pilot):
     from_results = in_process(pilot, "study", "participants", "--like", "m.json", "--difference", "0.02")
     assert from_results.returncode == 0, from_results.stderr

@@ -106,6 +106,7 @@ def test_a_run_file_has_no_use_for_what_says_how_a_table_is_read(folder):
 
 
 @parametrize_few(("rule", "units", "cmax"), [("drop", 23, 20 / 23), ("abstain", 24, 20 / 24)], 1)
+@pytest.mark.slow
 def test_units_that_failed_are_left_out_or_abstain(folder, rule, units, cmax):
     lines = ["cluster,item,loss,status,sure"]
     for unit in range(24):
@@ -164,6 +165,7 @@ class TestSystems:
         audited = demur(several, "audit", "--data", "two.csv", "--reported", "m.json")
         assert ", 0 differs, 0 not recognised" in audited.stdout
 
+    @pytest.mark.slow
     def test_files_of_one_system_each_are_called_by_it(self, several):
         for name in ("m1", "m2"):
             rows = [row for row in SYSTEMS.splitlines() if row.startswith(("system", name))]

@@ -96,12 +96,14 @@ def test_a_nested_number_likewise(path, within, beyond):
         assert findings(compared(PAIRED, new)) == [differ, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_number_that_is_lost_or_found_in_its_row_differs():
     new = copy.deepcopy(THREE)
     new["estimates"]["value"][row_of(THREE, quantity="aurc")] = None
     assert findings(compared(THREE, new)) == findings(compared(new, THREE)) == [1, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_row_on_one_side_alone_is_listed_apart():
     row, new = row_of(THREE, quantity="aurc", system="zero", minus=None), copy.deepcopy(THREE)
     for column in new["estimates"].values():

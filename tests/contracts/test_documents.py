@@ -202,6 +202,7 @@ class TestBlock:
         assert found["interpretation"] == variant["interpretation"]
         assert "|conf:llm|" in found["signature"]
 
+    @pytest.mark.slow
     def test_of_several_confidences_and_systems(self, folder):
         found = json.loads(self.block(folder, ("run.json", "--mode", "few_shot"), "--digits", "3").stdout)
         assert [*found["confidence_variants"]] == ["llm", "total_evidence"]

@@ -124,6 +124,7 @@ def test_the_command_does_not_raise_a_false_alarm(tmp_path):
     assert "risk: 0 on 199 labelled units" in found.stdout
 
 
+@pytest.mark.slow
 def test_arrays_raters_systems_and_logs_compare_in_the_same_way(tmp_path):
     found = measure([2, 1], truth=["0.0", "True"], prediction=["0", "true"], loss="zero_one")
     assert found["risk"] == 0

@@ -68,6 +68,7 @@ def test_a_run_differs_from_itself_by_nothing_at_all():
 
 
 @parametrize_few("confidence", ["token_msp", "llm_evidence_count"], 1)
+@pytest.mark.slow
 def test_swapping_the_sides_negates_exactly(confidence):
     left, right = several(confidence=confidence)
     swapped = compare({"right": right, "left": left}, plan=PLAN, baseline="right")

@@ -52,6 +52,7 @@ def test_a_run_says_what_it_did_and_where_the_file_is(folder, endpoint, tmp_path
     assert spent["cost"] == pytest.approx((2 * tokens["prompt_tokens"] + 5 * tokens["completion_tokens"]) / 1e6)
 
 
+@pytest.mark.slow
 def test_without_prices_there_is_no_cost_and_a_quiet_run_says_nothing(folder, endpoint, tmp_path):
     words = ("--run-folder", tmp_path / "run", "--quiet", "--output", tmp_path / "there.json", "--limit", 1)
     told = produce(folder, endpoint, *words)

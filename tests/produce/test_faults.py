@@ -68,6 +68,7 @@ def test_a_slow_answer_is_a_timeout_and_is_asked_for_again(folder, people, plain
 
 
 @parametrize_few("kind", ["wrong_types", "score_7", "missing_item", "prose"], 2)
+@pytest.mark.slow
 def test_an_invalid_answer_is_asked_for_again_with_the_next_seed(folder, people, plain, tmp_path, kind):
     outcome, found, exchanges = faulty(folder, tmp_path, Fault(kind, participant=str(people[0]), step="score"))
     first, second = asked(exchanges, "score", people[0])
@@ -138,6 +139,7 @@ def test_what_lasts_fails_one_participant_with_its_category(folder, people, plai
 
 
 @parametrize_few(("kind", "category"), [("wrong_types", "evidence_invalid"), ("truncated", "evidence_truncated")], 1)
+@pytest.mark.slow
 def test_without_evidence_every_mode_of_the_participant_fails(folder, people, tmp_path, kind, category):
     fault = Fault(kind, participant=str(people[0]), step="evidence", times=None)
     outcome, found, _ = faulty(folder, tmp_path, fault, changes={})
@@ -170,6 +172,7 @@ def test_fewer_samples_than_asked_for_fail_the_participant(folder, tmp_path):
 
 
 @parametrize_few("kind", ["zero_vector", "short_vector", "nan_vector"], 1)
+@pytest.mark.slow
 def test_an_embedding_that_is_none_fails_few_shot_alone(folder, people, tmp_path, kind):
     with serving(folder) as endpoint:
         changes = {"endpoint": {"concurrency": 1}}
@@ -203,6 +206,7 @@ def test_ten_failures_of_the_endpoint_in_a_row_stop_the_run_which_can_be_resumed
     assert found == whole
 
 
+@pytest.mark.slow
 def test_failures_are_final_until_they_are_tried_again(folder, people, plain, tmp_path):
     with serving(folder, [Fault("refusal", participant=str(people[0]), step="score")]) as endpoint:
         assert produced(folder, endpoint.base_url, tmp_path, changes=ZERO)[0].code == 4

@@ -131,6 +131,7 @@ def test_blocks_that_unpack_to_nothing_are_not_waited_for():
 
 
 @parametrize_few("scheme", ["https", "HTTPS", "Https", "httpS"], 2)
+@pytest.mark.slow
 def test_a_certificate_is_checked_however_the_scheme_is_spelled(scheme):
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(Path(__file__).parent / "data" / "self-signed.pem")

@@ -44,6 +44,7 @@ def whole(folder, endpoint, tmp_path_factory):
 
 
 @parametrize_few("moment", range(6), 1)
+@pytest.mark.slow
 def test_a_journal_that_ends_at_any_byte_leads_to_the_same_run_file(folder, endpoint, whole, tmp_path, moment):
     run = tmp_path / "run"
     shutil.copytree(whole, run)
@@ -255,6 +256,7 @@ def test_text_is_kept_while_it_is_needed_and_no_longer(folder, endpoint, tmp_pat
     assert not (tmp_path / "run" / "text").exists()
 
 
+@pytest.mark.slow
 def test_text_is_kept_if_it_is_wanted(folder, endpoint, tmp_path):
     production(folder, endpoint.base_url, tmp_path, limit=1, include_text=True, wait=no_wait).produce()
     kept = sorted(path.relative_to(tmp_path / "text").parts[0] for path in (tmp_path / "text").rglob("*.json"))

@@ -108,6 +108,7 @@ def test_a_link_to_a_folder_is_not_followed(folder, endpoint, begun, tmp_path, n
     check_refused(produce(folder, endpoint, begun), begun, before)
 
 
+@pytest.mark.slow
 def test_a_link_in_place_of_the_folder_is_refused(folder, endpoint, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
@@ -126,6 +127,7 @@ def test_a_pipe_in_place_of_a_file_blocks_nothing(folder, endpoint, begun, name)
     assert stat.S_ISFIFO((begun / name).lstat().st_mode)
 
 
+@pytest.mark.slow
 def test_a_run_whose_endpoint_could_not_be_used_goes_on_with_another(folder, endpoint, tmp_path):
     run = tmp_path / "run"
     with serving(folder, [Fault("prose", step="probe", times=None)]) as broken:

@@ -133,6 +133,7 @@ def test_the_vertices_are_the_points_that_are_cheapest_alone_at_some_price(units
 
 
 @given(units_lists, prices, prices)
+@pytest.mark.slow
 def test_the_lowest_cost_is_concave_rises_with_the_price_and_is_below_both_references(units, one, other):
     curve = curve_of(units)
     envelope, oracle, random = CostEnvelope.of(curve), CostEnvelope.of_oracle(curve), CostEnvelope.of_random(curve)

@@ -110,6 +110,7 @@ def test_what_is_read_in_one_piece_has_a_limit(file, tmp_path, monkeypatch):
         assert str(caught.value) == f"{path}: {expected}"
 
 
+@pytest.mark.slow
 def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     rows = {"cluster": [*range(300)], "item": ["q"] * 300, "truth": [0] * 300, "prediction": [0] * 300}
@@ -169,6 +170,7 @@ def test_the_members_of_an_archive_are_counted_together(tmp_path):
     assert (done.returncode, done.stderr) == (2, f"demur: log.eval: {TOO_MUCH}\n")
 
 
+@pytest.mark.slow
 def test_the_ratio_can_be_raised(tmp_path, spaces, monkeypatch):
     path = written(tmp_path, spaces, "run.json.gz")
     monkeypatch.setenv(RATIO.variable, "2000")

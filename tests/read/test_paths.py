@@ -84,6 +84,7 @@ def test_a_path_that_leads_nowhere_is_one_line(columns, message):
     message(refused.value)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_them_and_an_audit_knows_them(tmp_path):
     path = json_lines(tmp_path)
     roles = ("--column", "cluster=doc.document", "--column", "item=doc_id,filter")

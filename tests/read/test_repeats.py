@@ -158,6 +158,7 @@ def test_units_of_a_log_vote_if_their_answers_were_imported(tmp_path):
         read_table(units_file(tmp_path, answers=False), options=TableOptions(repeats="vote"))
 
 
+@pytest.mark.slow
 def test_the_choice_is_in_the_file_and_on_the_console_and_is_audited(tmp_path):
     rows = ["cluster,item,repeat,truth,prediction,sure"]
     rows += [f"{n},q,{r},{n % 3},{(n * r) % 3},{n / 10 + r / 100}" for n in range(8) for r in (1, 2, 3)]

@@ -46,6 +46,7 @@ def test_confidences_in_a_list_are_taken_as_they_are(tmp_path, names):
     assert demur.load(tmp_path / "m.json").narrowed(names[::-1]).selective.confidences == names[::-1]
 
 
+@pytest.mark.slow
 def test_a_folder_of_parts_takes_such_names_too(tmp_path):
     names = ("p(yes), raw", "x")
     (tmp_path / "parts").mkdir()
@@ -66,6 +67,7 @@ def test_a_folder_of_parts_takes_such_names_too(tmp_path):
     ],
     2,
 )
+@pytest.mark.slow
 def test_a_list_typed_with_commas_knows_the_names_of_the_columns(tmp_path, typed, names):
     pd.DataFrame(table("p(yes), raw", "x")).to_csv(tmp_path / "t.csv", index=False)
     words = ("--column", "cluster=doc", "--seed", "7", "--bootstrap-resamples", "20", "--output", "m.json")

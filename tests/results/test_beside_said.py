@@ -95,6 +95,7 @@ def whose(results):
     }
 
 
+@pytest.mark.slow
 def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
     again = load(results.save(tmp_path / "one.json"))
     for each in (results, again):

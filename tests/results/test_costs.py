@@ -200,6 +200,7 @@ def test_without_an_error_a_cost_of_nothing_is_not_certain():
         assert row.no_interval
 
 
+@pytest.mark.slow
 def test_no_draw_has_a_cost_or_a_saving_below_0():
     results = evaluate({"one": items(1, wrong=0.02)}, settings=settings(), plan=PLAN)
     for price in PRICES:

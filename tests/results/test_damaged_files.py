@@ -290,6 +290,7 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     ],
     1,
 )
+@pytest.mark.slow
 def test_numbers_that_do_not_fit_together_are_shown_or_one_line(tmp_path, path, value):
     content = json.loads(grouped_text(3))
     parent_of(content, path)[path[-1]] = value

@@ -137,6 +137,7 @@ class TestOneRun:
         if interval not in (None, "recommended", "studentised"):
             assert narrow["method"] == interval
 
+    @pytest.mark.slow
     def test_the_interval_asked_for_is_the_one_recorded(self):
         asked = nested("zero_shot", "few_shot", confidence="llm", level=0.5, interval="jackknife")
         pair, delta = asked.confidence_variants["llm"], asked.comparison.deltas["llm"]["augrc_at_c"]
@@ -237,6 +238,7 @@ class TestTwoRuns:
             assert deltas[key]["favours_left"] == getattr(row, "below" if better == "above" else "above")
         assert deltas["mae_at_coverage"]["0.80"]["favours_left"] is None
 
+    @pytest.mark.slow
     def test_whichever_is_the_baseline_the_file_holds_right_minus_left(self):
         files = [
             evaluated("zero_shot", "few_shot", confidence="llm", baseline=name).to_json()
@@ -249,6 +251,7 @@ class TestTwoRuns:
             for exact in ("delta", "p_value", "favours_left", "favours_right", "drop_rate"):
                 assert ours[key][exact] == theirs[key][exact]
 
+    @pytest.mark.slow
     def test_nothing_turned_around_is_nothing_and_not_minus_nothing(self):
         found = evaluated("zero_shot", "zero_shot", names=("a", "b"), confidence="llm", baseline="b").to_json()
         assert "-0.0" not in json.dumps(found["comparison"])

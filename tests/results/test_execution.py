@@ -24,6 +24,7 @@ def made(threads, modes=("zero_shot",)):
 
 
 @parametrize_few("kind", [*GOLDEN], 2)
+@pytest.mark.slow
 def test_every_kind_of_file_says_what_computed_it(kind):
     results = GOLDEN[kind]() if kind != "paired" else selective("paired", "zero_shot", "few_shot", resamples=20)
     expected = {"engine": engine_name(), "threads": 1, "shards": 1, "route": "memory"}
@@ -71,6 +72,7 @@ def test_an_execution_that_is_none_is_an_error(member, value):
     ],
     1,
 )
+@pytest.mark.slow
 def test_the_page_says_how_it_was_computed(execution, words):
     assert words in report_html(results_of(made(2).to_json() | {"execution": execution}))
 

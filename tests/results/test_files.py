@@ -79,6 +79,7 @@ def test_any_name_comes_back_from_either_file(names, clusters, item, data):
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(modes=st.lists(NAMES, min_size=2, max_size=2, unique=True))
+@pytest.mark.slow
 def test_the_modes_of_two_runs_name_them_if_they_can(modes):
     """They do not where a run on the left is called right: then their numbers are what they are called by."""
     content = json.loads(pair_text())
@@ -92,6 +93,7 @@ def test_the_modes_of_two_runs_name_them_if_they_can(modes):
 
 
 @parametrize_few("names", [("right", "left"), ("left", "b"), ("x" * 300 + "1", "x" * 300 + "2"), (" a", "a ")], 1)
+@pytest.mark.slow
 def test_a_name_somebody_chose_is_never_exchanged_for_another(names):
     found = results_of_systems(names)
     assert found.systems == read_back(found).systems == as_table(found).systems == names
@@ -106,6 +108,7 @@ def test_a_system_has_a_name(name):
 
 
 @parametrize_few("confidence", ["a:b", "a b", "a left", "a: left", "sure/2", "x: left risk@0.3", "é"], 1)
+@pytest.mark.slow
 def test_a_warning_has_the_pattern_it_was_written_with(confidence):
     items = {name: system(seed, "abcd", confidences=("a", confidence)) for seed, name in enumerate("lr")}
     found = evaluate(
@@ -157,6 +160,7 @@ def test_coverages_come_back_as_they_were_typed(grid, cut):
     assert again.selective.area_coverage == found.selective.area_coverage
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_file_are_those_that_were_computed(paired):
     modes = ("zero_shot", "few_shot")
     found = evaluated(*modes, confidence="all", plan=Plan(200, seed=7))

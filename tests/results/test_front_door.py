@@ -120,6 +120,7 @@ class TestFeatures:
         with pytest.raises(UserError, match=told):
             evaluate("own.csv", "other.csv", **HOW)
 
+    @pytest.mark.slow
     def test_that_settings_have_are_asked_for_too(self):
         given = evaluate(TABLE, Groups(site="site"), Costs("0.1"), Conventions("fd-shifts"), **HOW)
         features = {"groups": Groups(site="site"), "costs": Costs("0.1"), "conventions": Conventions("fd-shifts")}
@@ -164,6 +165,7 @@ class TestData:
                 of_file.study.model_dump(), "inputs", "created_at", "tool"
             )
 
+    @pytest.mark.slow
     def test_of_several_systems_have_the_names_of_a_mapping_of_their_files_or_numbers(self, folder):
         frame = pl.DataFrame(TABLE)
         assert evaluate({"A": frame, "B": "other.csv"}, **HOW).systems == ("A", "B")

@@ -175,6 +175,7 @@ def test_plain_loops_over_the_same_draws_agree_on_every_number_of_a_group(strati
     assert sum("topic" in one.name for one in found) > 50
 
 
+@pytest.mark.slow
 def test_an_audit_finds_a_changed_number_of_a_group() -> None:
     results = evaluated(random_table(10), Groups("site", min_clusters=3), {"site": "site"})
     content = results.to_json()
@@ -184,6 +185,7 @@ def test_an_audit_finds_a_changed_number_of_a_group() -> None:
     assert any("risk@threshold" in finding.key and finding.status == "differs" for finding in found)
 
 
+@pytest.mark.slow
 def test_the_warnings_say_how_many_groups_were_looked_at_and_which_rest_on_few() -> None:
     results = evaluated(random_table(11), Groups("site", min_clusters=5), {"site": "site"}, resamples=1000)
     (many,) = [warning for warning in results.warnings if warning.code == "multiple_groups"]
@@ -202,6 +204,7 @@ def test_systems_that_are_compared_must_agree_on_the_groups() -> None:
         evaluate({"a": one, "b": other}, settings=of_site, plan=Plan(0, None))
 
 
+@pytest.mark.slow
 def test_a_threshold_that_cannot_be_is_told() -> None:
     with pytest.raises(UserError, match=r"no operating point reaches the coverage 0\.9: Cmax is 0\.75"):
         evaluated(T1, Groups("site", at_coverage="0.9"), {"site": "site"})

@@ -42,6 +42,7 @@ def four():
 
 
 @parametrize_few("clusters", [24, 12], 1)
+@pytest.mark.slow
 def test_the_intervals_of_all_pairs_hold_at_once(clusters):
     """A plain loop over pairs and replicates: c is the 95 % point of the largest |Δ* − Δ|/s*; Bonferroni below 20."""
     systems = {
@@ -238,6 +239,7 @@ def test_the_plain_loops_leave_a_silent_system_out_as_well():
     assert len(numbers) > 100
 
 
+@pytest.mark.slow
 def test_the_level_is_shared_by_all_pairs_also_by_those_that_turn_out_not_to_differ():
     rng = np.random.default_rng(5)
     table = {"cluster": [f"p{unit // 3}" for unit in range(36)], "sure": rng.random(36).round(2).tolist()}

@@ -23,6 +23,7 @@ def validator(name):
 
 
 @parametrize_few("modes", [("zero_shot",), ("zero_shot", "few_shot")], 1)
+@pytest.mark.slow
 def test_it_validates_and_reads_back(tmp_path, modes):
     found = evaluated(*modes, confidence="all", level=0.9)
     path = found.save(tmp_path / "m.json")

@@ -76,6 +76,7 @@ def test_it_is_compared_in_common_too():
 
 
 @parametrize_few("systems", [1, 2, 3], 1)
+@pytest.mark.slow
 def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
     names = ("a", "b", "c")[:systems]
     found = evaluated_anew(

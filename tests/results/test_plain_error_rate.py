@@ -65,6 +65,7 @@ def test_the_intervals_are_those_of_plain_loops(declined):
     assert found.std_error == pytest.approx(standard_error(drawn), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_paired_difference_is_that_of_plain_loops():
     tables = rows(1), {**rows(1), "loss": rows(2, wrong=0.35)["loss"]}
     found = evaluate(dict(zip("AB", tables, strict=True)), **HOW)
@@ -133,6 +134,7 @@ def test_it_is_the_interval_that_the_page_shows_at_the_last_operating_point():
     assert shown == pytest.approx((ends.low, ends.high), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_without_a_largest_loss_it_is_on_the_log_scale():
     table = rows(1)
     found = evaluate(table, **{**HOW, "loss_max": None})["risk"]

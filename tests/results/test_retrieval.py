@@ -69,6 +69,7 @@ class TestNumbers:
         assert results["evidence_recall"].value == (1 + 0 + 1 + 0) / 4
         assert results["average_k"].value == 1 / 4
 
+    @pytest.mark.slow
     def test_a_threshold_makes_the_gate_decide(self):
         columns = SMALL | {"prob": [0.9, 0.5, 0.5, 0.4]}
         results = evaluated(columns, threshold=0.5)
@@ -213,6 +214,7 @@ class TestSystems:
         assert difference.value == two.value - one.value
         np.testing.assert_array_equal(difference.evidence.values, two.evidence.values - one.evidence.values)
 
+    @pytest.mark.slow
     def test_ids_that_never_meet_are_told(self):
         columns = {"gold": [["a;b"], ["c"]], "ranked": [["a", "b"], ["d"]]}
         assert "no_hits" in [warning.code for warning in evaluated(columns).warnings]
@@ -296,6 +298,7 @@ class TestFolds:
         assert (math.isnan(mean.value), mean.spread, mean.undefined) == (True, None, "a fold has no such query")
         assert results[of_all("recall@1", Group("fold"))].value == 0.5
 
+    @pytest.mark.slow
     def test_a_post_in_two_folds_is_told(self):
         columns = made(fold=[str(number % 2) for number in range(36)])
         assert "post_in_several_folds" in [warning.code for warning in evaluated(columns).warnings]

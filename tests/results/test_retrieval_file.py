@@ -32,6 +32,7 @@ class TestGate:
         assert results["cmax"].value == 35 / 36
         assert results["augrc"].recommended is not None
 
+    @pytest.mark.slow
     def test_one_class_is_flagged_and_has_no_interval(self):
         results = evaluated(made(gold=[["s1"]] * 36), Plan(30, seed=1))
         auroc = results["auroc"]
@@ -77,6 +78,7 @@ class TestGate:
             assert results[Key("one", "auroc", "prob", group=Group("fold", fold))].value == 0.5
         assert results.get(Key("one", "empty_f1", group=Group("fold"))) is not None
 
+    @pytest.mark.slow
     def test_a_criterion_of_one_class_is_named(self):
         gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made()["gold"])]
         warned = next(one for one in evaluated(made(gold=gold)).warnings if one.code == "single_class")

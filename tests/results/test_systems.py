@@ -147,6 +147,7 @@ def test_no_system_is_refused(given):
         evaluate(given, settings=Settings(), plan=PLAN)
 
 
+@pytest.mark.slow
 def test_a_mapping_and_a_list_of_runs_give_the_same_numbers():
     listed, named = (
         evaluated("zero_shot", "few_shot"),

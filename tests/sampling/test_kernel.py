@@ -66,6 +66,7 @@ def test_files_are_the_same_but_for_who_computed_them(tmp_path):
     close(json.loads(content), json.loads(expected))
 
 
+@pytest.mark.slow
 def test_weights_that_no_byte_holds_are_left_to_numpy(monkeypatch):
     with engine("c"):
         kernel = chosen_kernel()

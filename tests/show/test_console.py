@@ -40,6 +40,7 @@ def test_whatever_a_file_says_is_visible_on_its_line_and_without_effect(kind):
     assert "\\x1b[31m\\x9b2J\\u202e\\u2028\\nFORGED" in text
 
 
+@pytest.mark.slow
 def test_names_from_right_to_left_keep_their_isolates_and_no_other_control():
     text = evaluation_text(compared(["א", "ב", f"ג{OBEYED}"]))
     assert "\u2068א\u2069 answers" in text

@@ -263,6 +263,7 @@ MORE = (r"\frac{1}{2} $", "\u202egnp.exe", "x" * 500, "_under_$_{a}$")
     ],
     1,
 )
+@pytest.mark.slow
 def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
     content = golden_file("one")
     content["confidence_variants"] = {name: content["confidence_variants"]["verbalized"]}

@@ -182,6 +182,7 @@ class TestLongNames:
         assert [columns_of(head[:place]) for place in places] == ends
 
 
+@pytest.mark.slow
 def test_names_that_are_members_of_the_copied_point_are_names_all_the_same():
     data = Page(report_html(compared("variant", "__proto__"))).data
     assert data["systems"] == ["variant", "__proto__"]

@@ -105,6 +105,7 @@ def test_the_page_has_it_with_names_as_text(three):
 
 
 @parametrize_few("names", [("silent", "mute", "dumb"), ("one", "silent", "mute")], 1)
+@pytest.mark.slow
 def test_where_nobody_or_one_answers_nothing_is_ranked_and_nothing_fails(names):
     systems = SYSTEMS | dict.fromkeys(("mute", "dumb"), SYSTEMS["silent"])
     found = evaluate({name: systems[name] for name in names}, settings=Settings(confidence="sure"), plan=PLAN)

@@ -102,6 +102,7 @@ class TestCsv:
 
 class TestNothingAnswered:
     @pytest.mark.parametrize("form", ["latex", "markdown"])
+    @pytest.mark.slow
     def test_no_area_is_printed_as_0(self, form):
         dash = {"latex": "--", "markdown": "–"}[form]
         for speaks in ((False,), (True, False), (False, False)):

@@ -83,6 +83,7 @@ def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(folder, pa
     assert [one.name for one in folder.iterdir()] == ["q.csv"]
 
 
+@pytest.mark.slow
 def test_it_is_not_the_result_file_itself(folder):
     done = demur(folder, *OPTIONS[:-1], "r.csv", "--metrics", "RR", "--per-query", "r.csv")
     assert done.returncode == 2

@@ -59,6 +59,7 @@ class TestSafety:
         1,
         ids=["one", "paired", "one, more turns", "paired, every turn"],
     )
+    @pytest.mark.slow
     def test_fifty_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, name, turns):
         """The elements of the page are those of the same page with harmless names; every turn is in the slow tests."""
         assert len(set(HOSTILE)) == 50
@@ -148,6 +149,7 @@ class TestNumbers:
                 typed = [float(text.partition("=")[2] or text) for text in run["typed"].split()]
                 assert typed == list(curve.threshold)
 
+    @pytest.mark.slow
     def test_the_methods_are_those_of_the_intervals_shown(self):
         wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
         usual, asked = (
@@ -159,6 +161,7 @@ class TestNumbers:
         assert "bca: " in named
         assert "expanded percentile" not in named
 
+    @pytest.mark.slow
     def test_failed_are_those_counted_and_whose_they_are(self):
         both = [participant(n, {"Sleep": 0}) for n in range(25)]
         made = evaluated([*both, failure(30), failure(31)], [*both, participant(30)], intersection=True)
@@ -194,6 +197,7 @@ class TestNumbers:
         assert 'id="equal"' not in report_html(silent(True, False))
         assert any(row.conclusion.words.startswith("not comparable: reached at") for row in rows)
 
+    @pytest.mark.slow
     def test_the_hash_of_a_file_is_of_its_bytes(self, tmp_path):
         (tmp_path / "m.json").write_text(json.dumps(golden("one"), indent=7), encoding="utf-8")
         demur(tmp_path, "report", "m.json", "--output", "r.html")

@@ -92,6 +92,7 @@ class TestTypedIntoTheField:
         return evaluate({"one": items}, settings=Settings(confidence="sure"), plan=Plan(0, seed=0))
 
     @parametrize_few("options", [{"loss_max": 1.0}, {}], 1)
+    @pytest.mark.slow
     def test_a_limit_is_what_it_is_in_choose(self, rows, options):
         read = on_the_page(self.results(rows, **options), "risk", ["20", "20%", "0.2", "1", "-5", "-5%", "ten", "12.5"])
         units = grade(read_table(rows, options=TableOptions(**options)), loss=None, confidence="sure")

@@ -61,6 +61,7 @@ class TestNumbers:
         above = (1 + row.above - row.below) / 2
         assert f"{1 - above:.1%} {above:.1%}" in found.text
 
+    @pytest.mark.slow
     def test_of_a_number_that_is_better_lower_the_draws_above_favour_the_baseline(self):
         change = {"value": 0.5, "recommended": Interval("t_interval", 0.25, 0.75), "above": 0.9, "below": 0.1}
         worse = Key("reranked", "false_evidence_rate", minus=AGAINST)
@@ -81,11 +82,13 @@ class TestNumbers:
             assert re.search(rf"{title} .{{0,60}}0\.5 \[0\.25, 0\.75\] – – above", others)
 
     @parametrize_few("number", [1e308, 5e-324], 1)
+    @pytest.mark.slow
     def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
         key = Key("reranked", "evidence_recall@fixed:3", minus=AGAINST)
         results = with_rows(retrieval(), {key: {"value": number, "recommended": None}})
         assert f"evidence recall {number:.3g} – " in page_text(results)
 
+    @pytest.mark.slow
     def test_a_number_the_file_does_not_hold_is_a_dash(self):
         missing = {row.key: None for row in retrieval() if row.key.system == "reranked"}
         results = with_rows(retrieval(), missing)
@@ -124,6 +127,7 @@ class TestNumbers:
         assert f"nDCG@10 {cell(results, results[NDCG])} {mean.value:.4f} ± {mean.spread:.4f}" in found.text
         assert "the two are not the same thing" in found.text
 
+    @pytest.mark.slow
     def test_of_many_breaches_fifty_are_listed_and_the_others_counted(self, found):
         results = retrieval()
         first, second = results.retrieval.systems

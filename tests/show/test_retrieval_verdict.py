@@ -113,6 +113,7 @@ def test_without_gold_there_is_nothing_to_find():
     assert found.sentences == ("40 queries: 0 (0.0%) have evidence to find.",)
 
 
+@pytest.mark.slow
 def test_one_class_only_has_nothing_to_detect():
     found = verdict(made(only=mixed(FIRST, SECOND), prob=[0.5] * 39 + [0.6]))
     assert found.sentences[-1].startswith("All queries have evidence, or none has: there is nothing to detect")
@@ -121,6 +122,7 @@ def test_one_class_only_has_nothing_to_detect():
     assert "AUROC of 1" in sorted_out.sentences[-1]
 
 
+@pytest.mark.slow
 def test_probabilities_that_differ_are_told_with_their_systems():
     shared = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND), gold=HALF, prob=[0.25, 0.75] * 20)
     apart = with_rows(shared, {Key("new", "auroc", "prob"): {"value": 0.5}})

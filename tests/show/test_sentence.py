@@ -96,6 +96,7 @@ def test_a_row_nobody_has_is_refused(rows, message):
 
 
 @parametrize_few("form", ["markdown", "latex", "csv"], 1)
+@pytest.mark.slow
 def test_the_leaderboard_is_a_table_of_its_own(form):
     results = evaluated("zero_shot", "few_shot", "zero_shot", names=("a", "=b", "c"))
     text = table_text(results, form, Layout(("leaderboard",)))

@@ -52,6 +52,7 @@ def test_a_clear_difference_names_the_better_run(said):
     )
 
 
+@pytest.mark.slow
 def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     """Half of the people are a little better on the left, half on the right: a narrow interval would call a winner."""
     left = [participant(who, {"Sleep": 0} if who % 2 else {}) for who in range(40)]
@@ -67,6 +68,7 @@ def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     assert f"undecided, as {decides}\n" in evaluation_text(made)
 
 
+@pytest.mark.slow
 def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_another(said):
     worse = [participant(who, {"Sleep": 0, "Tired": 1} | ({"Moving": 1} if who % 2 else {})) for who in range(40)]
     made, found = said(worse, people(40, {"Sleep": 0}), interval="analytic_log")
@@ -75,6 +77,7 @@ def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_anot
     assert "[" not in found.sentences[-1]
 
 
+@pytest.mark.slow
 def test_a_better_order_is_not_said_to_be_fewer_errors(said):
     """Left is wrong twice, where it is least sure; right once, where it is most confident."""
     left, right = people(40, {"NoInterest": 1, "Depressed": 0}), people(40, {"Moving": 2})
@@ -113,6 +116,7 @@ def test_runs_whose_modes_are_called_left_and_right_are_called_by_their_files(sa
     assert [system.name for system in systems_of(made)] == ["0.json", "1.json"]
 
 
+@pytest.mark.slow
 def test_too_few_participants_are_not_said_to_decide(said):
     made, found = said(people(5, {"Sleep": 3}), people(5, {"Sleep": 0}))
     assert difference(made, "augrc@C_common").recommended.low > 0
@@ -201,6 +205,7 @@ def test_few_resamples_decide_nothing(said):
     assert decide(made, difference(made, "augrc").key) == Decision(obstacle="too few resamples to decide")
 
 
+@pytest.mark.slow
 def test_of_several_systems_each_is_set_against_the_baseline(said):
     _, found = said(people(40, {"Sleep": 0}), people(40), people(40, {"Sleep": 0, "Tired": 1}))
     assert found.headline == "1.json looks the best of 3 systems, but too few participants hold an error."

@@ -20,6 +20,7 @@ def owners(graded):
 
 
 @parametrize_few("name", ["discrete", "alike", "sizes", "errors_5", "heavy_tail"], 2)
+@pytest.mark.slow
 def test_an_imitation_answers_errs_and_varies_as_the_run_does(name):
     run = DESIGNS[name].data(400, 1, 0)[""][LEFT]
     like = imitated(run)

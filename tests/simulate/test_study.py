@@ -137,6 +137,7 @@ def test_a_number_the_population_has_not_is_left_out():
     assert [tally.number for tally in coverage(design, 6, datasets=2, seed=1, resamples=20)][:2] == ["aurc", "risk@0.3"]
 
 
+@pytest.mark.slow
 def test_nothing_differs_where_a_design_says_so_and_the_rest_has_its_own_truth():
     truths = {
         tally.number: tally.truth for tally in coverage(quick("same_curves"), 6, datasets=1, seed=1, resamples=20)
