@@ -8,6 +8,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+import messages
+
 GOLDEN = Path(__file__).parent / "golden"
 SOURCE = Path(__file__).parents[1] / "src" / "demur"
 KINDS = ("features", "extensions")
@@ -22,7 +24,7 @@ ABOUT = {
 PAGES = {"costs": "costs", "groups": "groups", "raters": "raters", "conventions": "which-aurc", "decide": "choosing"}
 PAGES |= {"audit": "audit", "importers": "importing", "produce": "producing"}
 
-settings.register_profile("few", deadline=None, max_examples=12, derandomize=True)
+settings.register_profile("few", deadline=None, max_examples=8, derandomize=True)
 settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)
 
 # Compiled modules are left to the next run and to the tests that start Python anew: to compile them takes a while.
@@ -56,11 +58,25 @@ def pytest_runtest_protocol(item, nextitem):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests that use a feature or an extension are left out if its folder is not there."""
+    """Tests of a feature or an extension whose folder is not there are left out.
+
+    To write the file of messages anew, so are those that provoke none.
+    """
+    wanted = {*map(id, items)} - {*map(id, _of_what_is_not_there(items))}
+    if messages.UPDATING:
+        wanted &= {id(item) for item in items if _provokes_a_message(item)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in wanted])
+    items[:] = [item for item in items if id(item) in wanted]
+
+
+def _of_what_is_not_there(items):
     used = [{name for mark in item.iter_markers("uses") for name in mark.args} for item in items]
     there = {name for name in set().union(*used) if any(find_spec(f"demur.{kind}.{name}") for kind in KINDS)}
-    config.hook.pytest_deselected(items=[item for item, names in zip(items, used, strict=True) if names - there])
-    items[:] = [item for item, names in zip(items, used, strict=True) if not names - there]
+    return [item for item, names in zip(items, used, strict=True) if names - there]
+
+
+def _provokes_a_message(item):
+    return "message" in getattr(item, "fixturenames", ())
 
 
 def pytest_collection_finish():
@@ -69,8 +85,21 @@ def pytest_collection_finish():
     gc.set_threshold(50_000)
 
 
+def pytest_make_parametrize_id(val):
+    """Cases are called by what they hold."""
+    return messages.case_id(val)
+
+
+def pytest_sessionfinish(exitstatus):
+    """All messages are written, if every test that provokes one has passed."""
+    if messages.UPDATING and exitstatus == pytest.ExitCode.OK:
+        messages.FILE.write_text(messages.written(messages.made), encoding="utf-8")
+
+
 def pytest_itemcollected(item):
     """Every property is among the slow tests too, with its larger number of examples."""
+    if _provokes_a_message(item):
+        messages.provoked.add(messages.key_of(item))
     slow = item.config.option.markexpr == "slow"
     if slow and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
         item.add_marker(pytest.mark.slow)
@@ -85,6 +114,12 @@ def pytest_terminal_summary(terminalreporter):
 
 # Fixtures import what they need: the process that only starts the workers and shows what they tell needs none of it.
 # ruff: noqa: PLC0415
+
+
+@pytest.fixture
+def message(request, tmp_path_factory):
+    """A check that a message is the recorded one of this test and case."""
+    return messages.Check(messages.key_of(request.node), tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")
