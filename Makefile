@@ -23,7 +23,7 @@ CHECKED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_l
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions test-distributed bench bench-peers docs golden \
+.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions test-distributed bench bench-peers docs golden messages \
   screenshots coverage lock format ci clean writable
 
 help:  ## show this list
@@ -65,7 +65,7 @@ types: $(TOOLS)  ## mypy --strict
 imports: $(TOOLS)  ## the rooms import only downwards
 	$(BIN)/lint-imports
 
-test-slow: $(TOOLS)  ## large random comparisons, coverage of intervals, more examples
+test-slow: $(TOOLS)  ## long tests: more cases and examples, large random comparisons, coverage of intervals
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)
@@ -124,6 +124,9 @@ docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_notebook.py
+
+messages: $(TOOLS)  ## write the file of messages anew, when the wording of one is meant to change
+	UPDATE_MESSAGES=1 $(BIN)/python -m pytest -n 0 -m "" tests
 
 golden: $(TOOLS)  ## write the golden files of the tests anew, when a number is meant to change
 	$(BIN)/python docs/make_golden.py

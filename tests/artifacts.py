@@ -11,12 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from demur import PHQ8, read_run
-from demur.inference.key import Key, Minus
+from demur import PHQ8, Key, Minus, Plan, Settings, read_run
 from demur.results.load import results_of
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from runs import experiment, participant, run, written
 
 if TYPE_CHECKING:

@@ -7,9 +7,11 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+import messages
+
 GOLDEN = Path(__file__).parent / "golden"
 
-settings.register_profile("few", deadline=None, max_examples=12, derandomize=True)
+settings.register_profile("few", deadline=None, max_examples=8, derandomize=True)
 settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)
 
 # Compiled modules are left to the next run and to the tests that start Python anew: to compile them takes a while.
@@ -42,14 +44,38 @@ def pytest_runtest_protocol(item, nextitem):
     return True
 
 
+def pytest_collection_modifyitems(config, items):
+    """To write the file of messages anew, tests that provoke none are left out."""
+    if messages.UPDATING:
+        config.hook.pytest_deselected(items=[item for item in items if not _provokes_a_message(item)])
+        items[:] = [item for item in items if _provokes_a_message(item)]
+
+
+def _provokes_a_message(item):
+    return "message" in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_finish():
     """Modules and tests stay to the end: the garbage collector need not walk through them, nor so often."""
     gc.freeze()
     gc.set_threshold(50_000)
 
 
+def pytest_make_parametrize_id(val):
+    """Cases are called by what they hold."""
+    return messages.case_id(val)
+
+
+def pytest_sessionfinish(exitstatus):
+    """All messages are written, if every test that provokes one has passed."""
+    if messages.UPDATING and exitstatus == pytest.ExitCode.OK:
+        messages.FILE.write_text(messages.written(messages.made), encoding="utf-8")
+
+
 def pytest_itemcollected(item):
     """Every property is among the slow tests too, with its larger number of examples."""
+    if _provokes_a_message(item):
+        messages.provoked.add(messages.key_of(item))
     slow = item.config.option.markexpr == "slow"
     if slow and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
         item.add_marker(pytest.mark.slow)
@@ -64,6 +90,12 @@ def pytest_terminal_summary(terminalreporter):
 
 # Fixtures import what they need: the process that only starts the workers and shows what they tell needs none of it.
 # ruff: noqa: PLC0415
+
+
+@pytest.fixture
+def message(request, tmp_path_factory):
+    """A check that a message is the recorded one of this test and case."""
+    return messages.Check(messages.key_of(request.node), tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")

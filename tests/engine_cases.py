@@ -7,14 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from demur import Graded
+from demur import Graded, Key, Measure, Plan
 from demur.inference.bands import RiskColumns
-from demur.inference.key import Key
 from demur.inference.rows import Row
 from demur.inference.views import CurveView, SharedView, drawn_from
-from demur.quantities import Measure
 from demur.sampling.graded import Clusters
-from demur.sampling.resample import Ask, Joint, Plan, left_out, resampled
+from demur.sampling.resample import Ask, Joint, left_out, resampled
 
 SWEPT = (
     "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from demur.confidences.calibration import Calibration, calibration_of
-from demur.confidences.fitting import calibrate
+from demur import Calibration, Plan, calibrate
+from demur.confidences.calibration import calibration_of
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.results.load import results_of
-from demur.sampling.resample import Plan
+from pipeline import SYSTEMS, made_queries
+from retrievals import compared
 
 if TYPE_CHECKING:
     from demur.facts.items import Items
@@ -25,8 +26,6 @@ def retrieval() -> Results:
     """Two systems with everything there can be: a gate, selections, some beyond the bounds, policies, folds."""
     # Imported here: the rest of the house is tested without retrieval too.
     from demur.extensions.retrieval.reference_ranges import REFERENCES  # noqa: PLC0415
-    from pipeline import SYSTEMS, made_queries  # noqa: PLC0415
-    from retrievals import compared  # noqa: PLC0415
 
     queries = made_queries()
     plain = {

@@ -6,12 +6,13 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
+from demur import Instrument
 from demur.extensions.lab.interviews import simulated_interviews
 from demur.extensions.produce.config import load_settings
 from demur.extensions.produce.inputs import read_inputs_of
 from demur.extensions.produce.producing import ProduceOptions, Production
 from demur.extensions.produce.scripted_answers import Script
-from demur.facts.instruments import INSTRUMENTS, Instrument
+from demur.facts.instruments import INSTRUMENTS
 from faults import FaultyEndpoint
 
 

@@ -11,17 +11,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from demur import Group, Items, Key, Results
 from demur.extensions.audit.retrieval_figures import detection
 from demur.extensions.audit.retrieval_figures.numbers import Number, mean
 from demur.extensions.audit.retrieval_figures.rows import QueryRow, query_row
 from demur.extensions.audit.retrieval_figures.selection import Shown
-from demur.facts.items import Items
 from demur.inference.estimates import label
-from demur.inference.key import Group, Key
 from demur.quantities.losses import are_amounts
 from demur.quantities.registry import COMMON
 from demur.results.parts import Loss
-from demur.results.table import Results
 from reference import LOOPS, family, number, parsed
 from reference.confidence import confidence as plain_confidence
 from reference.conventions import loop_of

@@ -4,10 +4,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from demur import RetrievalSettings, evaluate_retrieval
-from demur.extensions.retrieval.ranking_columns import rankings_of
-from demur.results.table import Results
-from demur.sampling.resample import Plan
+from demur import Plan, Results, RetrievalSettings, evaluate_retrieval, rankings_of
 
 GOLDEN = Path(__file__).parent / "golden"
 WHEN = "2026-01-31T12:00:00Z"

@@ -8,13 +8,13 @@ from operator import getitem
 
 import pytest
 
-from demur import Plan, Settings, evaluate, read_run
-from demur.errors import UserError
+from demur import Plan, Settings, UserError, evaluate, read_run
 from demur.extensions.audit import own
 from demur.extensions.audit.figures import flattened
 from demur.facts.alignment import aligned
 from demur.results.load import results_of
 from golden_runs import RUN
+from parametrized import parametrize_few
 from results_by_loops import compared, run_recipes
 
 MODES = ("zero_shot", "few_shot")
@@ -75,17 +75,18 @@ def changed(content, recomputed, monkeypatch):
 
 
 class TestRuns:
-    @pytest.mark.parametrize(
+    @parametrize_few(
         "settings",
         [
+            {"area_coverage": "0.3"},
             {"confidence": "all", "grid": Settings().coverages},
             {"loss": "abs", "grid": ("0.25", "0.5")},
-            {"area_coverage": "0.3"},
             {"interval": "bca", "level": 0.9},
             {"interval": "studentised"},
             {"resamples": 0},
         ],
-        ids=["every confidence", "another loss", "areas cut", "bca", "studentised", "points alone"],
+        2,
+        ids=["areas cut", "every confidence", "another loss", "bca", "studentised", "points alone"],
     )
     @pytest.mark.parametrize("modes", [MODES, pytest.param(("few_shot",), marks=pytest.mark.slow)], ids=len)
     def test_a_file_of_ours_is_what_the_data_give(self, modes, settings):
@@ -93,15 +94,17 @@ class TestRuns:
         assert len(found) > 50
         assert {one.status for one in found} == {"match"}
 
+    @pytest.mark.slow
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
         made = evaluate(three, settings=Settings(baseline="b", confidence="llm", coverages=FEW), plan=Plan(20, seed=3))
         found = own.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("member", "value", "figure"),
         [("aurc_full", 0.1, "zero_shot, aurc, llm"), ("augrc_full", 0.031, "zero_shot, augrc, llm")],
+        1,
     )
     def test_a_falsified_number_is_found_however_it_is_rounded(self, changed, member, value, figure):
         changed["confidence_variants"]["llm"]["left"][member] = value
@@ -113,6 +116,7 @@ class TestRuns:
         assert [*differing(findings(changed))] == ["zero_shot, aurc, llm"]
 
     @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["a ninth", "all"])
+    @pytest.mark.slow
     def test_every_number_is_found_that_is_rounded_or_moved(self, monkeypatch, every):
         """One at a time: it differs, or the file does not hold together."""
         alone = ("few_shot",)
@@ -133,7 +137,7 @@ class TestRuns:
         assert outcomes.keys() == {"differs", "refused"}
         assert outcomes["differs"] > outcomes["refused"]
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("path", "value", "figure"),
         [
             (("mae_at_coverage", "0.10", "requested"), 0.2, f"{TOTAL}, mae_at_coverage, 0.10, requested"),
@@ -145,8 +149,10 @@ class TestRuns:
             ),
             (("bootstrap", "std_error", "aurc_full"), None, "zero_shot, aurc, total_evidence: std error"),
         ],
+        2,
         ids=str,
     )
+    @pytest.mark.slow
     def test_so_is_what_the_file_says_twice_how_an_interval_was_made_and_what_was_left_out(
         self, changed, path, value, figure
     ):
@@ -162,20 +168,23 @@ class TestRuns:
         with pytest.raises(UserError, match="a coverage of the bands is none of the curve"):
             findings(changed)
 
+    @pytest.mark.slow
     def test_the_value_of_another_row_is_named(self, changed):
         numbers = changed["confidence_variants"]["llm"]["left"]
         numbers["aurc_full"] = numbers["augrc_full"]
         assert differing(findings(changed))["zero_shot, aurc, llm"].cause == "equals the value of zero_shot, augrc, llm"
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("path", "figure"),
         [
             (("ci95", "aurc_full", 0), "zero_shot, aurc, llm: ci95, low"),
             (("ci95_recommended", "augrc_full", "high"), "zero_shot, augrc, llm: recommended interval, high"),
             (("std_error", "cmax"), "zero_shot, cmax, llm: std error"),
         ],
+        1,
         ids=str,
     )
+    @pytest.mark.slow
     def test_an_interval_or_an_error_that_was_moved_is_found(self, changed, path, figure):
         *inside, last = path
         place = changed["confidence_variants"]["llm"]["left"]["bootstrap"]
@@ -184,6 +193,7 @@ class TestRuns:
         place[last] += 1e-6
         assert [*differing(findings(changed))] == [figure]
 
+    @pytest.mark.slow
     def test_a_difference_a_case_a_count_and_a_point_of_a_curve_are_compared(self, changed):
         changed["comparison"]["deltas"]["llm"]["augrc_at_c"]["delta"] += 1e-9
         changed["cases"]["needless_abstentions"]["left"]["count"] += 1
@@ -193,12 +203,14 @@ class TestRuns:
         assert any("needless_abstentions" in key for key in keys)
         assert any("threshold" in key for key in keys)
 
-    @pytest.mark.parametrize(("member", "text"), [("message", "2 clusters"), ("where", "llm: left risk@0.2")])
+    @parametrize_few(("member", "text"), [("message", "2 clusters"), ("where", "llm: left risk@0.2")], 1)
+    @pytest.mark.slow
     def test_a_warning_that_was_softened_or_moved_is_found(self, changed, member, text):
         changed["warnings"][-1][member] = text
         [figure] = differing(findings(changed))
         assert figure.startswith("study, warnings, ")
 
+    @pytest.mark.slow
     def test_other_data_are_told_by_their_hash(self, changed):
         changed["inputs"][0]["sha256"] = "0" * 64
         found = differing(findings(changed))
@@ -215,7 +227,8 @@ class TestRuns:
         assert causes == {"made by the rules of 0.99.0"}
 
 
-@pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
+@parametrize_few("modes", [MODES, ("few_shot",)], 1, ids=len)
+@pytest.mark.slow
 def test_plain_loops_give_the_same_numbers_and_percentiles(modes):
     claimed = results_of(file_of(modes, resamples=15, confidence="all", grid=Settings().coverages))
     systems = aligned(dict(zip(claimed.systems, runs(modes), strict=True))).systems

@@ -8,6 +8,7 @@ import pytest
 from cases import graded_of, random_units
 from demur.extensions.audit.reported.curves import CURVES, of_curve
 from demur.extensions.audit.reported.names import SELECTIVE, ReportedQuantity
+from parametrized import parametrize_few
 from reference import LOOPS
 from reference.selective import PlainCurve, Unit
 
@@ -29,7 +30,7 @@ PLAIN = {
 
 
 @pytest.mark.parametrize("way", CURVES)
-@pytest.mark.parametrize("name", sorted(name for name in SELECTIVE if "@threshold" not in name))
+@parametrize_few("name", sorted(name for name in SELECTIVE if "@threshold" not in name), 5)
 def test_every_figure_of_another_curve_is_that_of_the_loops(way, name):
     rng = random.Random(f"{way} {name}")
     for _ in range(25):

@@ -26,18 +26,18 @@ class TestCommand:
         assert json.loads(bad.stdout)["causes"] == {"would equal it, given in percent (× 100)": 1}
 
     @pytest.mark.parametrize(
-        ("content", "options", "message"),
+        ("content", "options"),
         [
-            ("[0.5]", (), "mine.json: expected an object with a section for each run"),
-            ("{}", (), "mine.json: there are no figures in it"),
-            ('{"aurc": 0.1}', ("--mode", "other"), "run.json: no experiment of mode other"),
+            ("[0.5]", ()),
+            ("{}", ()),
+            ('{"aurc": 0.1}', ("--mode", "other")),
         ],
     )
     def test_what_cannot_be_audited_is_one_line_and_exit_code_2(self, folder, content, options, message):
         written(folder, content, "mine.json")
         found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json", *options)
         assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
-        assert found.stderr.startswith(f"demur: {message}")
+        message(found.stderr)
 
     @pytest.mark.parametrize("trials", [12, pytest.param(60, marks=pytest.mark.slow)])
     @pytest.mark.slow
@@ -105,6 +105,7 @@ class TestDraws:
         single = verdicts(both, {"few_shot": {"cmax": {"ci95": {"low": shares[50], "high": shares[1949]}}}})
         assert set(single.values()) == {("differs", "would equal it, items resampled, not participants")}
 
+    @pytest.mark.slow
     def test_differences_are_drawn_together(self, folder, both):
         content = of_other_draws(folder, "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")
         deltas = content["comparison"]["deltas"]["llm"]

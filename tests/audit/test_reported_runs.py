@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from demur import Instrument, UserError, confidence
+from demur import Instrument, UserError, confidence, read_table
 from demur.extensions.audit.figures import NO_CAUSE, Printed
 from demur.extensions.audit.reported.reading import runs_to_audit
 from demur.extensions.audit.reported.runs import audited_runs
 from demur.files.strict_json import loads
-from demur.read import read_table
+from parametrized import parametrize_few
 from reported_runs import MODES, audited, scores, verdicts
 from runs import experiment, failure, participant, run, written
 
@@ -87,6 +87,7 @@ class TestMatches:
             "left.cmax": ("differs", "would equal it, all participants of its own run, not only those in every run")
         }
 
+    @pytest.mark.slow
     def test_a_difference_is_the_second_run_minus_the_first(self, both):
         delta = scores(both, "few_shot", "llm")["aurc"] - scores(both, "zero_shot", "llm")["aurc"]
         key = "deltas.llm.aurc.delta"
@@ -106,7 +107,7 @@ class TestMatches:
 
 
 class TestCauses:
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("loss", "key", "reported", "cause"),
         [
             ("abs", "cmax", "1.0", "would equal it, abstentions left out of the denominator"),
@@ -128,6 +129,7 @@ class TestCauses:
                 "would equal it, × 3: loss not normalised (abs, not abs_norm), given in percent (× 100)",
             ),
         ],
+        5,
     )
     def test_a_known_other_way_of_counting_is_named(self, four, loss, key, reported, cause):
         content = loads(f'{{"loss": "{loss}", "{key}": {reported}}}', number=Printed.of)
@@ -143,6 +145,7 @@ class TestCauses:
             ),
         }
 
+    @pytest.mark.slow
     def test_another_run_and_another_confidence_are_named(self, both):
         zero, few = (scores(both, mode, "llm")["aurc"] for mode in MODES)
         other = scores(both, "few_shot", "token_msp")["aurc"]
@@ -220,6 +223,7 @@ NAMES = ["a/b", "a", "a:b", "b@0.5", "aurc", "x=1", "a b", 'it\'s "so"', "risk@0
 
 
 class TestNames:
+    @pytest.mark.slow
     def test_runs_may_be_called_anything(self, tmp_path):
         people = [participant(who, {"Sleep": None, "Tired": who % 4}) for who in range(4)]
         experiments = [experiment(*people[: 2 + number % 3], mode=name) for number, name in enumerate(NAMES)]

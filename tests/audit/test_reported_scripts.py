@@ -36,6 +36,7 @@ def values(runs, content):
 
 
 class TestHabitsOfTheOlderScript:
+    @pytest.mark.slow
     def test_the_metrics_and_the_interpretation_of_document_003_are_read(self, older):
         metrics = ("aurc", "aurc_optimal", "eaurc", "aurc_achievable", "augrc", "augrc_optimal", "eaugrc", "cmax")
         percent = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
@@ -64,6 +65,7 @@ class TestHabitsOfTheOlderScript:
             ("differs", "would equal it, total_evidence without the keyword counts, as an alias of llm")
         ]
 
+    @pytest.mark.slow
     def test_composites_that_were_not_rounded_are_named(self, older):
         spoken = 0.4 * 0.75 > 0.3
         assert spoken, "as floats they are two confidences"

@@ -6,9 +6,11 @@ import re
 import pytest
 
 from commands import ROOT, demur
+from parametrized import parametrize_few
 from runs import written
 
 
+@pytest.mark.slow
 def test_the_mode_of_a_run_can_be_said_where_the_report_does_not(tmp_path):
     demur(tmp_path, "simulate", "--output", "run.json", "--participants", "8", "--seed", "1")
     arguments = ("--mode", "few_shot", "--bootstrap-resamples", "0", "--output", "m.json", "--quiet")
@@ -25,6 +27,7 @@ def test_the_mode_of_a_run_can_be_said_where_the_report_does_not(tmp_path):
     assert other.returncode == 3
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_a_table_with_columns_of_its_own_names_can_be_audited(tmp_path):
     rows = [f"p{n // 2},q{n % 2},{n % 3 % 2},{'' if n % 5 == 0 else n % 2},{n % 7}" for n in range(24)]
     (tmp_path / "t.csv").write_text("\n".join(["who,q,gold,pred,sure", *rows]) + "\n", encoding="utf-8")
@@ -55,7 +58,7 @@ class TestFalsifiedFileOfOurs:
         written(folder, content, "falsified.json")
         return demur(folder, "audit", "--data", "run.json", "--reported", "falsified.json", "--only", "differs")
 
-    @pytest.mark.parametrize(("member", "digits"), [("aurc_full", 1), ("aurc_full", 5), ("augrc_full", 4)])
+    @parametrize_few(("member", "digits"), [("aurc_full", 1), ("aurc_full", 5), ("augrc_full", 4)], 1)
     def test_a_rounded_number_differs(self, made, member, digits):
         content = json.loads((made / "metrics.json").read_text(encoding="utf-8"))
         rounded = round(content["confidence_variants"]["llm"][member], digits)

@@ -8,6 +8,7 @@ import pytest
 
 from commands import demur
 from demur.extensions.lab.runs import simulated_run
+from parametrized import parametrize_few
 from runs import written
 
 MODES = ("zero_shot", "few_shot")
@@ -58,7 +59,7 @@ def audited(folder, *arguments):
 
 class TestReportsOfOneRun:
     @pytest.mark.parametrize("mode", MODES)
-    @pytest.mark.parametrize("comparison", [AS_IN_000, AS_IN_001, {"deltas": {}}, {"enabled": False}, None])
+    @parametrize_few("comparison", [AS_IN_000, AS_IN_001, {"deltas": {}}, {"enabled": False}, None], 1)
     def test_it_is_held_against_the_run_of_its_mode_alone(self, runs, mode, comparison):
         written(runs, report_of_one_run(runs, mode, comparison), "reported.json")
         for data in (("run.json",), ("other.json", "run.json")):
@@ -67,6 +68,7 @@ class TestReportsOfOneRun:
             assert (counts["differs"], counts["not_recognised"]) == (0, 0)
             assert counts["match"] > 30
 
+    @pytest.mark.slow
     def test_figures_of_the_other_mode_are_still_told(self, runs):
         content = report_of_one_run(runs, "few_shot", AS_IN_000)
         content["inputs"][0]["mode"] = "zero_shot"
@@ -85,6 +87,7 @@ class TestReportsOfOneRun:
         assert (refused.returncode, refused.stderr) == (2, f"demur: reported.json: {other}: {way_out}\n")
         assert demur(runs, *arguments, "--mode", "few_shot").returncode == 0
 
+    @pytest.mark.slow
     def test_a_pair_of_three_runs_is_compared_without_the_third(self, runs):
         content = json.loads((runs / "run.json").read_text(encoding="utf-8"))
         third = json.loads((runs / "other.json").read_text(encoding="utf-8"))["experiments"][0]
@@ -141,26 +144,34 @@ class TestOwnFilesWithoutData:
         written(folder, "\n".join([TABLES["gold.csv"][0], *TABLES["gold.csv"][:0:-1]]) + "\n", "gold2.csv")
         for name in ("run.json", "other.json"):  # two runs of the same people
             written(folder, simulated_run(10, seed=1, run_id=name), name)
-        for name, arguments in EVALUATED.items():
-            evaluated(folder, f"of_{name}.json", *arguments)
         return folder
 
-    @pytest.mark.parametrize("name", EVALUATED)
+    @staticmethod
+    def results_file(folder, name):
+        """The results of one of the evaluations, made when they are first asked for."""
+        path = folder / f"of_{name}.json"
+        if not path.exists():
+            evaluated(folder, path.name, *EVALUATED[name])
+        return path.name
+
+    @parametrize_few("name", EVALUATED, 1)
     def test_the_recorded_files_are_used(self, made, name):
-        counts = audited(made, "--reported", f"of_{name}.json")
+        counts = audited(made, "--reported", self.results_file(made, name))
         assert (counts["differs"], counts["not_recognised"]) == (0, 0)
         assert counts["match"] > 300
 
-    @pytest.mark.parametrize("name", ["run", "systems"])
+    @parametrize_few("name", ["run", "systems"], 1)
     def test_they_are_looked_for_next_to_the_results_too(self, made, name):
-        assert audited(made.parent, "--reported", f"{made.name}/of_{name}.json")["differs"] == 0
+        assert audited(made.parent, "--reported", f"{made.name}/{self.results_file(made, name)}")["differs"] == 0
 
+    @pytest.mark.slow
     def test_which_files_were_used_is_listed(self, made):
-        found = json.loads(demur(made, "audit", "--reported", "of_mapped.json", "--json").stdout)
+        found = json.loads(demur(made, "audit", "--reported", self.results_file(made, "mapped"), "--json").stdout)
         assert [file["path"] for file in found["data"]] == ["gold.csv", "gold2.csv"]
 
+    @pytest.mark.slow
     def test_only_files_with_the_recorded_hash_are_used(self, made, tmp_path):
-        path = written(tmp_path, (made / "of_scores.json").read_bytes(), "of_scores.json")
+        path = written(tmp_path, (made / self.results_file(made, "scores")).read_bytes(), "of_scores.json")
 
         def refused():
             done = demur(tmp_path, "audit", "--reported", path.name)
@@ -179,11 +190,12 @@ class TestOwnFilesWithoutData:
         assert audited(tmp_path, "--reported", path.name)["differs"] == 0
 
     def test_a_falsified_figure_differs_without_data_too(self, made):
-        content = json.loads((made / "of_scores.json").read_text(encoding="utf-8"))
+        content = json.loads((made / self.results_file(made, "scores")).read_text(encoding="utf-8"))
         content["confidence_variants"]["sure"]["augrc_full"] *= 0.9
         written(made, content, "falsified.json")
         assert demur(made, "audit", "--reported", "falsified.json").returncode == 3
 
+    @pytest.mark.slow
     def test_a_loss_that_the_data_do_not_give_is_no_accusation(self, made):
         evaluated(made, "ranged.json", "scores.csv", "--score-range", "0:2", *SURE)
         refused = demur(made, "audit", "--reported", "ranged.json")
@@ -193,7 +205,7 @@ class TestOwnFilesWithoutData:
         assert audited(made, "--reported", "ranged.json", "--score-range", "0:2")["differs"] == 0
 
     def test_results_of_data_in_memory_ask_for_them(self, made, tmp_path):
-        content = json.loads((made / "of_run.json").read_text(encoding="utf-8"))
+        content = json.loads((made / self.results_file(made, "run")).read_text(encoding="utf-8"))
         content["inputs"][0] |= {"path": None, "sha256": None}
         written(tmp_path, content, "bare.json")
         done = demur(tmp_path, "audit", "--reported", "bare.json")

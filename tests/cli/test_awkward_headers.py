@@ -7,6 +7,7 @@ import pytest
 
 from commands import demur
 from demur import load
+from parametrized import parametrize_few
 
 WRONG = [1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
 SURE = [40, 90, 80, 30, 95, 60, 70, 65, 85, 20, 75, 55, 50, 45, 99, 35]  # in per cent
@@ -97,7 +98,7 @@ def expected(tmp_path_factory):
     return numbers(answered(tmp_path_factory.mktemp("usual"), USUAL)[0])
 
 
-@pytest.mark.parametrize(("name", "kind"), [pair for pair in ALL if pair[1] not in ("number", "id")])
+@parametrize_few(("name", "kind"), [pair for pair in ALL if pair[1] not in ("number", "id")], 12)
 def test_a_header_is_understood_or_asked_about_the_right_way_round(tmp_path, expected, name, kind):
     role = REPLACED[{"doubt": "s", "wrong": "r", "wrong?": "r"}.get(kind, kind[0])]
     columns = {name if usual == role else usual: kind if usual == role else own for usual, own in USUAL.items()}
@@ -106,7 +107,7 @@ def test_a_header_is_understood_or_asked_about_the_right_way_round(tmp_path, exp
     assert "--every-row-its-own-cluster" not in told
 
 
-@pytest.mark.parametrize(("name", "kind"), TWISTS)
+@parametrize_few(("name", "kind"), TWISTS, 12)
 def test_a_name_that_may_be_turned_is_never_taken_the_wrong_way_round(tmp_path, expected, name, kind):
     role = REPLACED[{"doubt": "s", "wrong": "r"}.get(kind, kind[0])]
     columns = {name if usual == role else usual: kind if usual == role else own for usual, own in USUAL.items()}
@@ -152,7 +153,8 @@ def test_a_flag_of_any_name_may_be_a_score_or_a_loss(tmp_path):
     assert "--column ROLE=COLUMN" in demur(tmp_path, "evaluate", "t.csv").stderr
 
 
-@pytest.mark.parametrize("header", ["conf" * 30_000, "x_" * 60_000, ",".join(f"a{n}" for n in range(5_000))])
+@parametrize_few("header", ["conf" * 30_000, "x_" * 60_000, ",".join(f"a{n}" for n in range(5_000))], 1)
+@pytest.mark.slow
 def test_a_long_header_takes_no_long_time(tmp_path, header):
     (tmp_path / "t.csv").write_text(f"participant,correct,{header}\n1,1" + ",1" * (header.count(",") + 1))
     start = perf_counter()
@@ -160,7 +162,7 @@ def test_a_long_header_takes_no_long_time(tmp_path, header):
     assert perf_counter() - start < 10
 
 
-@pytest.mark.parametrize(("name", "kind"), [pair for pair in ALL if pair[1] in ("number", "id")])
+@parametrize_few(("name", "kind"), [pair for pair in ALL if pair[1] in ("number", "id")], 4)
 def test_what_no_name_suggests_is_never_a_confidence(tmp_path, expected, name, kind):
     results, told = answered(tmp_path, USUAL | {name: kind})
     assert (numbers(results), "--confidence" in told) == (expected, False)
@@ -187,7 +189,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@parametrize_few("name", SOURCES, 2)
 def test_of_two_judgments_the_command_says_which_counts(tmp_path, expected, name):
     columns, asked = SOURCES[name]
     results, told = answered(tmp_path, {"participant": "who"} | columns)

@@ -50,6 +50,7 @@ class TestFlags:
         assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
         assert load(folder / "q.json").selective.clusters_included == 12
 
+    @pytest.mark.slow
     def test_two_modes_of_one_file_which_is_read_once(self, folder, monkeypatch):
         read = []
         plain = run_json.stream
@@ -68,11 +69,13 @@ class TestFlags:
             twice.append((folder / "same.json").read_bytes())
         assert twice[0] == twice[1]
 
+    @pytest.mark.slow
     def test_by_experiment(self, folder):
         found = evaluate(folder, "--input", "run.json", "--experiment", "1", "--output", "e.json")
         assert found.returncode == 0
         assert load(folder / "e.json").study.inputs[0].mode == "few_shot"
 
+    @pytest.mark.slow
     def test_a_calibration_serves_its_variants_and_says_where_it_comes_from(self, folder):
         fit = ("--method", "temperature", "--features", "verbalized_confidence", "--output", "c.json")
         assert demur(folder, "calibrate", "--input", "run.json", "--mode", "few_shot", *fit).returncode == 0
@@ -97,6 +100,7 @@ class TestFlags:
         assert (found.returncode, found.stderr) == (0, "")
         assert [system.answered for system in load(folder / "r.json").selective.systems] == [10]
 
+    @pytest.mark.slow
     def test_the_script_is_the_same_command(self, folder):
         arguments = (*FLAGS, "--input", "run.json", "--mode", "few_shot")
         by_script = script(folder, "evaluate_selective_prediction.py", *arguments, "--output", "s.json")
@@ -105,6 +109,7 @@ class TestFlags:
         left, right = (load(folder / name) for name in ("s.json", "d.json"))
         assert left.to_json()["confidence_variants"] == right.to_json()["confidence_variants"]
 
+    @pytest.mark.slow
     def test_the_hints_of_a_script_name_the_script(self, folder):
         """The hint can be pasted: `demur --input …` without the command could not."""
         arguments = ("--input", "run.json", "--mode", "few_shot")
@@ -131,6 +136,7 @@ class TestFlags:
         mistyped = demur(tmp_path, *common, "--column", "role")
         assert mistyped.stderr == "demur: --column 'role', expected a name and a column with = between them\n"
 
+    @pytest.mark.slow
     def test_schema_and_simulate_and_demo(self, tmp_path):
         for name in ("metrics", "run", "calibrator"):
             assert json.loads(demur(tmp_path, "schema", name).stdout)["$schema"].startswith("https://json-schema.org")
@@ -251,54 +257,42 @@ class TestMistakes:
         assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.json", "m.json"]
 
     @pytest.mark.parametrize(
-        ("arguments", "message"),
+        "arguments",
         [
-            ("--input nope.json", "nope.json: cannot be read (No such file or directory)"),
-            (
-                "--input run.json",
-                "2 experiments and no mode was asked for; choose one by --mode or --experiment",
-            ),
-            (
-                "--input run.json --mode a --mode b",
-                "2 modes for 1 inputs: give it once for all inputs, or once per input",
-            ),
-            ("--input run.json --mode few_shot --loss mse", "no loss is called mse"),
-            ("--input run.json --mode few_shot --confidence lllm", "is called lllm; did you mean llm?"),
-            ("--input run.json --mode few_shot --confidence calibrated", "calibrated: needs a calibration"),
-            ("--input run.json --mode few_shot --coverage-grid 0.1,0.1", "the coverage grid has a coverage twice"),
-            ("--input run.json --mode few_shot --coverage-grid 0.1,0.10", "the coverage grid has a coverage twice"),
-            ("--input run.json --mode few_shot --coverage-grid 0", "coverage '0', expected a number above 0"),
-            ("--input run.json --mode few_shot --coverage-grid 0.1,,0.2", "coverage '', expected a number above 0"),
-            ("--input run.json --mode few_shot --area-coverage 1.5", "coverage '1.5', expected a number above 0"),
-            (
-                "--input run.json --mode few_shot --bootstrap-resamples 1000001",
-                "--resamples 1000001, expected at most 1000000",
-            ),
-            ("--input run.json --mode few_shot --bootstrap-resamples -1", "resamples -1, expected an integer, 0 or"),
-            ("--input run.json --mode few_shot --seed -1", "seed -1, expected an integer from 0"),
-            ("--input run.json --mode few_shot --level 2", "level 2.0, expected a number between 0 and 1"),
-            ("--input run.json --mode few_shot --interval bc", "interval 'bc', expected recommended or one of"),
-            (
-                "--input run.json --mode few_shot --instrument PHQ-7",
-                "no instrument is called PHQ-7; did you mean PHQ-9?",
-            ),
-            ("--input run.json --mode few_shot --calibration run.json", "run.json: not a calibration"),
-            ("--input run.json --mode few_shot --output run.json", "run.json: is an input, and an output never"),
-            ("--input run.json --mode few_shot --output no/m.json", "no/m.json: the folder no does not exist"),
-            ("--input run.json --mode few_shot --output .", ".: is a folder"),
-            ("--input run.json --mode few_shot --output /proc/m.json", "/proc/m.json: cannot be written"),
-            ("--input run.json --mode few_shot --created-at now", "created_at: "),
-            ("--input run.json --mode few_shot --json --quiet", "--json prints and --quiet does not"),
-            ("--input run.json --mode few_shot --intersection-only", "one run has nothing to intersect with"),
-            ("--input run.json --mode few_shot --confidence ,", "confidence ',', expected names separated by commas"),
-            ("--input run.json --mode few_shot --bootstrap-resamples 0 --level 0.9", "an interval needs resamples"),
+            "--input nope.json",
+            "--input run.json",
+            "--input run.json --mode a --mode b",
+            "--input run.json --mode few_shot --loss mse",
+            "--input run.json --mode few_shot --confidence lllm",
+            "--input run.json --mode few_shot --confidence calibrated",
+            "--input run.json --mode few_shot --coverage-grid 0.1,0.1",
+            "--input run.json --mode few_shot --coverage-grid 0.1,0.10",
+            "--input run.json --mode few_shot --coverage-grid 0",
+            "--input run.json --mode few_shot --coverage-grid 0.1,,0.2",
+            "--input run.json --mode few_shot --area-coverage 1.5",
+            "--input run.json --mode few_shot --bootstrap-resamples 1000001",
+            "--input run.json --mode few_shot --bootstrap-resamples -1",
+            "--input run.json --mode few_shot --seed -1",
+            "--input run.json --mode few_shot --level 2",
+            "--input run.json --mode few_shot --interval bc",
+            "--input run.json --mode few_shot --instrument PHQ-7",
+            "--input run.json --mode few_shot --calibration run.json",
+            "--input run.json --mode few_shot --output run.json",
+            "--input run.json --mode few_shot --output no/m.json",
+            "--input run.json --mode few_shot --output .",
+            "--input run.json --mode few_shot --output /proc/m.json",
+            "--input run.json --mode few_shot --created-at now",
+            "--input run.json --mode few_shot --json --quiet",
+            "--input run.json --mode few_shot --intersection-only",
+            "--input run.json --mode few_shot --confidence ,",
+            "--input run.json --mode few_shot --bootstrap-resamples 0 --level 0.9",
         ],
     )
     def test_every_wrong_flag_is_one_line(self, folder, arguments, message):
         before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         found = evaluate(folder, *arguments.split())
         assert (found.returncode, found.stdout) == (2, "")
-        assert message in found.stderr
+        message(found.stderr)
         assert found.stderr.startswith("demur: ")
         assert found.stderr.count("\n") == 1
         assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

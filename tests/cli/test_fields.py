@@ -157,6 +157,7 @@ def test_several_systems_are_shown_together(tmp_path):
     assert "2 systems: m1, m/2; the counts are of the first\n2 clusters, 4 units, 4 answered\n" in shown
 
 
+@pytest.mark.slow
 def test_counts_are_bounded_and_say_so(tmp_path):
     written(tmp_path, "cluster,loss,p\n" + "".join(f"c{n},0,{n}\n" for n in range(1001)), "t.csv")
     assert line(fields(tmp_path, "t.csv"), "p")[2] == "more than 1000"

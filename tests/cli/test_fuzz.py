@@ -17,8 +17,7 @@ import pytest
 
 from commands import demur
 from damage import damage, damaged, damaged_bytes
-from demur import load
-from demur.confidences.calibration import load_calibration
+from demur import load, load_calibration
 from demur.extension import installed
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import simulated_run

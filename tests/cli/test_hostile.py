@@ -13,6 +13,7 @@ from damage import damaged
 from demur import load
 from demur.extensions.lab.runs import simulated_run
 from demur.show.console import evaluation_text
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")
@@ -25,7 +26,8 @@ def evaluate(where, *arguments):
 HOSTILE = ["\x1b[31mred", "[bold]x[/bold]", "a\nb", "\r\x07", "\u2028\u202e", "</script>", "[/]", "\x9b2J"]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@parametrize_few("text", HOSTILE, 3)
+@pytest.mark.slow
 def test_hostile_text_shows_up_harmlessly(tmp_path, text):
     people = [participant(f"{who}{text}", token_msp=0.5) for who in range(3)]
     content = run(experiment(*people, mode=f"m{text}")) | {"run_metadata": {"run_id": text, "git_commit": text}}
@@ -60,7 +62,7 @@ NOUNS = ["\x1b[31mred", "a\u202eb", "\u2066x", "tab\tword", "</p><b>", "\x9b2J"]
 
 
 @pytest.mark.uses("groups", "decide")
-@pytest.mark.parametrize("noun", NOUNS)
+@parametrize_few("noun", NOUNS, 1)
 def test_a_noun_is_text_wherever_it_is_shown(tmp_path, noun):
     """On the console, on the page, in sentences, and in what another command reads of the file."""
     rows = [f"p{n // 2},q{n % 2},{n % 2},{n % 3 % 2},{n / 40},{'mf'[n % 4 // 2]}" for n in range(40)]

@@ -15,6 +15,7 @@ import pytest
 from commands import DEMUR, demur, real_demur
 from demur import load
 from demur.extensions.lab.runs import simulated_run
+from parametrized import parametrize_few
 from runs import written
 
 CALL = ("evaluate", "--seed", "1", "--bootstrap-resamples", "20", "--input", "run.json", "--mode", "few_shot")
@@ -184,7 +185,7 @@ def test_control_c_while_resampling_writes_nothing_and_shows_no_traceback(folder
     assert (code, told, found(folder)) == (130, b"", {})
 
 
-@pytest.mark.parametrize("module", ["ast", "typer", "numpy"])
+@parametrize_few("module", ["ast", "typer", "numpy"], 1)
 def test_control_c_during_imports_is_an_exit_code_and_no_traceback(folder, module):
     """A module that interrupts when it is imported stands in for a hand that is quicker than the imports."""
     (folder / "first").mkdir()

@@ -61,6 +61,7 @@ def check_shown_and_audited(folder, data, *options):
 
 
 @needs("retrieval")
+@pytest.mark.slow
 def test_a_system_named_as_another_begins_keeps_its_own_intervals(tmp_path):
     ranked = [("g|x" if post % 2 else "x|g", "g|x" if post == 0 else "x|g") for post in range(10)]
     rows = [f"{post},A,g,{one},{other}" for post, (one, other) in enumerate(ranked)]

@@ -10,6 +10,7 @@ import pytest
 
 from commands import demur
 from demur import PHQ8, load
+from parametrized import parametrize_few
 
 FLAGS = ("--bootstrap-resamples", "10", "--output", "m.json")
 SEEDED = ("--seed", "1", *FLAGS)
@@ -179,7 +180,7 @@ def check_result(folder, units, clusters):
     assert results.selective.clusters_included == clusters
 
 
-@pytest.mark.parametrize("name", ORDINARY)
+@parametrize_few("name", ORDINARY, 6)
 def test_an_ordinary_table_is_evaluated_at_once_or_by_the_command_it_shows(tmp_path, name):
     text, units, clusters, asked = ORDINARY[name]
     (tmp_path / name).write_bytes(text.encode())
@@ -215,6 +216,7 @@ class TestMessages:
         assert [dict(source.columns) for source in results.study.inputs] == [columns] * 2
         assert demur(folder, "evaluate", "models.csv", *SEEDED, "--quiet").stderr == ""
 
+    @pytest.mark.slow
     def test_an_audit_understands_the_table_as_the_file_says(self, folder):
         demur(folder, "evaluate", "models.csv", *SEEDED, "--report", "m.html")
         page = re.sub("</?bdi>", "", (folder / "m.html").read_text(encoding="utf-8"))
@@ -222,6 +224,7 @@ class TestMessages:
         audited = demur(folder, "audit", "--data", "models.csv", "--reported", "m.json")
         assert ", 0 differs, 0 not recognised" in audited.stdout, audited
 
+    @pytest.mark.slow
     def test_files_may_call_their_columns_differently(self, folder):
         for name, header in (("a.csv", "user,id,correct,conf"), ("b.csv", "patient,qid,correct,conf")):
             (folder / name).write_text(f"{header}\n1,x,1,0.5\n1,y,0,0.6\n2,z,1,0.7\n", encoding="utf-8")
@@ -230,6 +233,7 @@ class TestMessages:
         assert columns[1] == {"score": "correct", "cluster": "patient", "item": "qid"}
         assert demur(folder, "audit", "--data", "a.csv", "--data", "b.csv", "--reported", "m.json").returncode == 0
 
+    @pytest.mark.slow
     def test_an_instrument_that_the_items_tell_is_said(self, folder):
         rows = [f"{who},{item},1,{who},3\n" for who in (1, 2) for item in PHQ8.items]
         text = "cluster,item,truth,prediction,llm_evidence_count\n" + "".join(rows)
@@ -259,6 +263,7 @@ class TestMessages:
         assert f"cluster={name}" in words
         assert demur(folder, *words).returncode == 0
 
+    @pytest.mark.slow
     def test_a_signal_may_have_commas_in_its_name(self, folder):
         (folder / "comma.csv").write_text('user,correct,"p, max"\na,1,0.5\nb,0,0.6\n', encoding="utf-8")
         assert demur(folder, "evaluate", "comma.csv", *SEEDED).returncode == 0

@@ -7,13 +7,12 @@ import subprocess
 import pytest
 
 from commands import demur, on_a_terminal, real_demur
-from demur import load
-from demur.confidences.calibration import load_calibration
+from demur import PHQ8, load, load_calibration
 from demur.extension import installed
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import simulated_run
-from demur.facts.instruments import PHQ8
 from installation import needs
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "8", "--quiet")
@@ -91,7 +90,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", with_rankings(COMMANDS, "report of retrieval", "retrieval"))
+@parametrize_few("name", with_rankings(COMMANDS, "report of retrieval", "retrieval"), 2)
 @pytest.mark.parametrize("where", [slow("."), slow("data"), "elsewhere"])
 def test_no_command_writes_over_what_it_or_its_artifact_was_made_from(folder, name, where):
     words, targets = COMMANDS[name]
@@ -106,6 +105,7 @@ def test_no_command_writes_over_what_it_or_its_artifact_was_made_from(folder, na
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_a_page_is_not_written_over_an_input_either(folder):
     words = ("evaluate", "--input", "data/run.json", "--mode", "few_shot", *FLAGS, "--output", "out/never.json")
     done = demur(folder, *words, "--report", "data/link.json")
@@ -201,6 +201,7 @@ def test_json_on_a_terminal_is_shown_not_obeyed(tmp_path):
     assert piped == (tmp_path / "m.json").read_text(encoding="utf-8"), "to a file, as it is"
 
 
+@pytest.mark.slow
 def test_a_name_is_told_on_one_line_that_no_terminal_obeys(tmp_path):
     name = "a\nb\x1b[31m\u202e.json"
     done = demur(tmp_path, "simulate", "runs", "--seed", "1", "--participants", "2", "--output", name)

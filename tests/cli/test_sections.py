@@ -14,6 +14,7 @@ from demur import evaluate, load
 from demur.extensions.lab.runs import simulated_run
 from demur.options import KEYWORDS, declared, flag_of
 from golden_runs import GOLDEN, WHEN
+from parametrized import parametrize_few
 from runs import written
 from sections import SECTIONS, toml, words
 from sections import evaluate as by_python
@@ -94,9 +95,8 @@ class TestHelp:
         others = [param for param in everyday if param.rich_help_panel not in FEATURES]
         assert len(others) <= MOST_EVERYDAY
 
-    @pytest.mark.parametrize(
-        ("flag", "hidden"), [("--help", {"--level", "--primary", "--threads"}), ("--help-all", set())]
-    )
+    @parametrize_few(("flag", "hidden"), [("--help", {"--level", "--primary", "--threads"}), ("--help-all", set())], 1)
+    @pytest.mark.slow
     def test_help_all_shows_the_others(self, tmp_path, flag, hidden):
         shown = real_demur(tmp_path, "evaluate", flag, env={"COLUMNS": "200", "PATH": "", "PYTHONPATH": _path()}).stdout
         flags = {flag_of(name) for kind in SECTIONS.values() for name in declared(kind)}
@@ -110,7 +110,7 @@ def _path():
     return str(Path(inspect.getfile(evaluate)).parents[2])
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("typed", "completed"),
     [
         ("demur ev", ["evaluate"]),
@@ -118,7 +118,9 @@ def _path():
         ("demur evaluate --every", ["--every-row-its-own-cluster"]),
         ("demur choose --lower", ["--lower-is-surer"]),
     ],
+    1,
 )
+@pytest.mark.slow
 def test_the_shell_completes_commands_and_options(tmp_path, typed, completed):
     asked = {"_DEMUR_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     found = real_demur(tmp_path, env={**asked, "PATH": "", "PYTHONPATH": _path()})
@@ -156,7 +158,7 @@ def without_false(options):
     return {name: value for name, value in options.items() if value is not False}
 
 
-@pytest.mark.parametrize(("data", "how"), CASES)
+@parametrize_few(("data", "how"), CASES, 4)
 def test_the_command_the_file_and_python_give_the_same_results(folder, data, how):
     how = HOW | how
     files = [f"{name}={path}" for name, path in data.items()] if isinstance(data, dict) else data
@@ -179,6 +181,7 @@ class TestFile:
         return load(folder / "m.json")
 
     @pytest.mark.uses("groups")
+    @pytest.mark.slow
     def test_what_is_typed_wins(self, folder):
         Path("demur.toml").write_text(
             '[settings]\ncoverages = [0.2, 0.4]\narea_coverage = 0.3\n[columns]\ncluster = "site"\n'
@@ -211,24 +214,24 @@ class TestFile:
         assert evaluate(folder / "own.csv", resamples=0).study.bootstrap is None
 
     @pytest.mark.parametrize(
-        ("text", "message"),
+        "text",
         [
-            ("[plans]\nseed = 1", "no section is called plans; did you mean plan?"),
-            ("[plan]\nsead = 1", "[plan]: no option is called sead; did you mean seed?"),
-            ("plan = 1", "plan 1, expected a section, [plan]"),
-            ("seed = 1", "no section is called seed; "),
-            ('[plan]\nseed = "x"', "[plan]: seed 'x', expected an integer"),
-            ("[plan]\nseed = true", "[plan]: seed True, expected an integer"),
-            ("[plan]\nresamples = 1.5", "[plan]: resamples 1.5, expected an integer"),
-            ('[settings]\nlevel = "high"', "[settings]: level 'high', expected a number"),
-            ("[settings]\nloss = 1", "[settings]: loss 1, expected a text"),
-            ("[settings]\nexclude = [1]", "[settings]: exclude 1, expected a text, or a list of them"),
-            ('[settings]\nintersection_only = "yes"', "[settings]: intersection_only 'yes', expected true or false"),
-            ("[settings]\ncoverages = [true]", "[settings]: coverages True, expected a text or a number, or a list of"),
-            ("[columns]\ncluster = 1", "[columns]: cluster 1, expected the name of a column"),
-            ("[settings]\narea_coverage = 2", "[settings]: coverage 2, expected a number above 0 and at most 1"),
-            ('[reading]\nrepeats = "frist"', "[reading]: no rule for repeats is called frist; did you mean first?"),
-            ("[plan", ""),
+            "[plans]\nseed = 1",
+            "[plan]\nsead = 1",
+            "plan = 1",
+            "seed = 1",
+            '[plan]\nseed = "x"',
+            "[plan]\nseed = true",
+            "[plan]\nresamples = 1.5",
+            '[settings]\nlevel = "high"',
+            "[settings]\nloss = 1",
+            "[settings]\nexclude = [1]",
+            '[settings]\nintersection_only = "yes"',
+            "[settings]\ncoverages = [true]",
+            "[columns]\ncluster = 1",
+            "[settings]\narea_coverage = 2",
+            '[reading]\nrepeats = "frist"',
+            "[plan",
         ],
     )
     def test_a_mistake_in_it_is_one_line_with_its_place_and_nothing_is_evaluated(self, folder, text, message):
@@ -236,7 +239,7 @@ class TestFile:
         before = {path.name for path in folder.iterdir()}
         done = demur(folder, "evaluate", "own.csv", "--resamples", "0", "--output", "m.json")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert done.stderr.startswith(f"demur: {folder / 'demur.toml'}: {message}")
+        message(done.stderr)
         assert {path.name for path in folder.iterdir()} == before
 
     @pytest.mark.uses("groups")
@@ -297,7 +300,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_what_a_document_of_the_users_types_is_accepted(tmp_path, document):
     """The other three of their documents type no options."""
-    written(tmp_path, simulated_run(12, seed=1), "run.json")
+    written(tmp_path, simulated_run(6, seed=1), "run.json")
     for name, *typed in DOCUMENTS[document]:
         done = script(tmp_path, name, *(word for part in typed for word in part))
         assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from demur.cli.schema import SCHEMAS
 from demur.extensions.lab.runs import simulated_run
 from golden_runs import GOLDEN
 from installation import needs
+from parametrized import parametrize_few
 from runs import written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "10", "--quiet")
@@ -50,6 +51,7 @@ def test_the_present_spelling_is_left_as_it_is():
     assert present_spelling(["study"]) == ["study", "intervals"]
 
 
+@pytest.mark.slow
 def test_files_are_arguments_or_inputs(folder):
     modes = ("--mode", "zero_shot", "--mode", "few_shot", "--created-at", "2026-01-31T12:00:00Z")
     numbers = []
@@ -64,6 +66,7 @@ def test_files_are_arguments_or_inputs(folder):
     assert numbers[0] == numbers[1] == numbers[2]
 
 
+@pytest.mark.slow
 def test_three_named_systems_against_the_one_that_is_chosen(folder):
     files = (
         "A=run.json",
@@ -96,7 +99,7 @@ def commands(group, words=()):
             yield " ".join((*words, name)), command
 
 
-@pytest.mark.parametrize(("name", "command"), [*commands(COMMAND)])
+@parametrize_few(("name", "command"), [*commands(COMMAND)], 9)
 def test_the_help_of_a_command_shows_how_it_is_called(tmp_path, name, command):
     calls = re.findall(r"^ *Example: demur (.+)", command.help, flags=re.MULTILINE)
     assert calls

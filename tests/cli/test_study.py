@@ -46,6 +46,7 @@ def test_the_designs_are_listed_without_anything_else(tmp_path):
     assert [line.split()[0] for line in found.stdout.splitlines()] == [*designs.DESIGNS]
 
 
+@pytest.mark.slow
 def test_a_run_is_imitated_with_its_own_number_of_participants_and_drawn(tmp_path):
     (tmp_path / "run.json").write_text(json_text(simulated_run(9, seed=1)))
     call = ("study", "intervals", "--like", "run.json", "--mode", "few_shot", "--figure", "coverage.svg", *QUICK)
@@ -56,6 +57,7 @@ def test_a_run_is_imitated_with_its_own_number_of_participants_and_drawn(tmp_pat
     assert (tmp_path / "coverage.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.slow
 def test_a_table_is_imitated_under_the_confidence_that_is_named(tmp_path):
     rows = [f"p{number // 4},i{number % 4},{number % 2},{number % 3 % 2},{number % 5}" for number in range(48)]
     (tmp_path / "long.csv").write_text("\n".join(["cluster,item,truth,prediction,sure", *rows]))
@@ -66,25 +68,26 @@ def test_a_table_is_imitated_under_the_confidence_that_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["--seed", "-1"], "seed -1, expected an integer from 0 to 2**64 - 1"),
-        (["--seed", "1", "--datasets", "0"], "datasets 0, expected an integer, 1 or more"),
-        (["--seed", "1", "--resamples", "0"], "resamples 0, expected an integer, 1 or more"),
-        (["--seed", "1", "--participants", "0"], "participants 0, expected an integer, 1 or more"),
-        (["--seed", "1", "--correlation", "2"], "correlation 2.0, expected a number from 0 to 1"),
-        (["--seed", "1", "--loss", "ads"], "no loss is called ads; did you mean abs?"),
-        (["--seed", "1", "--design", "size"], "no design is called size; did you mean sizes?"),
-        (["--seed", "1", "--like", "no.json"], "no.json: cannot be read (No such file or directory)"),
-        (["--seed", "1", "--like", "x", "--design", "sizes"], "--like makes a design of its own: leave out --design"),
-        (["--seed", "1", "--figure", "a.png"], "a.png: the picture is an .svg file: give it a name that ends in .svg"),
-        (["--seed", "1", "--design", "sizes", "--loss", "abs"], "the design sizes has its own loss: leave out --loss"),
-        (["--seed", "1", "--mode", "few_shot"], "--mode is for a run that is imitated: give it with --like"),
+        ["--seed", "-1"],
+        ["--seed", "1", "--datasets", "0"],
+        ["--seed", "1", "--resamples", "0"],
+        ["--seed", "1", "--participants", "0"],
+        ["--seed", "1", "--correlation", "2"],
+        ["--seed", "1", "--loss", "ads"],
+        ["--seed", "1", "--design", "size"],
+        ["--seed", "1", "--like", "no.json"],
+        ["--seed", "1", "--like", "x", "--design", "sizes"],
+        ["--seed", "1", "--figure", "a.png"],
+        ["--seed", "1", "--design", "sizes", "--loss", "abs"],
+        ["--seed", "1", "--mode", "few_shot"],
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
     found = in_process(tmp_path, "study", *arguments)
-    assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+    assert (found.returncode, found.stdout) == (2, "")
+    message(found.stderr)
     assert not [*tmp_path.iterdir()]
 
 
@@ -99,6 +102,7 @@ def test_a_run_without_an_answer_cannot_be_imitated(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_file_name_is_shown_and_not_obeyed(tmp_path):
     name = "a\x1b[31m<b>.json"
     (tmp_path / name).write_text(json_text(simulated_run(6, seed=1)))
@@ -127,6 +131,7 @@ def pilot(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_pilot_says_how_many_participants_are_needed_whether_from_its_results_or_its_files(pilot):
     from_results = in_process(pilot, "study", "participants", "--like", "m.json", "--difference", "0.02")
     assert from_results.returncode == 0, from_results.stderr
@@ -142,26 +147,27 @@ def test_a_pilot_says_how_many_participants_are_needed_whether_from_its_results_
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["m.json", "--difference", "0"], "no study shows a difference of 0: give the smallest one that matters"),
-        (["m.json", "--power", "1"], "power 1.0, expected a number from 0.5 to below 1, such as 0.8"),
-        (["m.json", "--loss", "abs"], "--loss is for files of systems, and m.json holds results: leave it out"),
-        (["run.json", "--mode", "few_shot"], "a pilot is of two systems, not of 1"),
-        (["none.json"], "none.json: cannot be read (No such file or directory)"),
-        (["m.json", "--difference", "1e-9"], "more than 1000000000 clusters would be needed"),
+        ["m.json", "--difference", "0"],
+        ["m.json", "--power", "1"],
+        ["m.json", "--loss", "abs"],
+        ["run.json", "--mode", "few_shot"],
+        ["none.json"],
+        ["m.json", "--difference", "1e-9"],
     ],
 )
 def test_a_pilot_that_says_nothing_is_one_line(pilot, arguments, message):
     found = in_process(pilot, "study", "participants", "--like", *arguments)
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.startswith(f"demur: {message}")
+    message(found.stderr)
     assert found.stderr.count("\n") == 1
 
 
 TABLE = ["participant,question_id,correct,sure", *(f"p{n // 4},q{n},{int(n % 3 > 0)},{n % 5}" for n in range(48))]
 
 
+@pytest.mark.slow
 def test_a_table_of_other_names_is_imitated_under_its_one_signal(tmp_path):
     (tmp_path / "plain.csv").write_text("\n".join(TABLE))
     found = in_process(tmp_path, "study", "intervals", "--like", "plain.csv", *QUICK)
@@ -182,13 +188,14 @@ def test_a_pilot_of_tables_is_understood_as_evaluate_understands_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        ("--design errors_5 --instrument PHQ-9", "--instrument is for a run that is imitated: give it with --like"),
-        ("--noun document", "--noun is for a run that is imitated: give it with --like"),
-        ("--mode few_shot", "--mode is for a run that is imitated: give it with --like"),
+        "--design errors_5 --instrument PHQ-9",
+        "--noun document",
+        "--mode few_shot",
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(tmp_path, call, message):
     found = in_process(tmp_path, "study", "intervals", *call.split(), *QUICK)
-    assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+    assert (found.returncode, found.stdout) == (2, "")
+    message(found.stderr)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from demur import UserError, calibrate, confidence, grade, reliability
-from demur.confidences.serving import chosen, served
+from demur import UserError, calibrate, confidence, grade, reliability, served
+from demur.confidences.serving import chosen
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from runs import items_of
 

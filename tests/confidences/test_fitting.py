@@ -16,6 +16,8 @@ from demur import (
     Plan,
     UserError,
     calibrate,
+    compute_binary_nll,
+    compute_ece,
     estimate,
     grade,
     read_run,
@@ -25,7 +27,6 @@ from demur import (
 from demur.confidences.calibrators import LogisticCalibrator
 from demur.confidences.fitting import fold_of
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.quantities.calibration import compute_binary_nll, compute_ece
 from runs import experiment, items_of, participant, run, written
 
 V = "verbalized_confidence"
@@ -134,6 +135,7 @@ class TestValidation:
         assert found.in_sample.nll < found.cross_validated.nll
 
     @pytest.mark.parametrize(("samples", "near"), [(15, 0.04), pytest.param(60, 0.02, marks=pytest.mark.slow)])
+    @pytest.mark.slow
     def test_a_feature_that_knows_nothing_ranks_like_chance_on_unseen_people(self, samples, near):
         """Pooled over folds the same numbers would say 0.37: each fold's calibrator leans away from its own people.
 
@@ -154,6 +156,7 @@ class TestValidation:
             found.append(made.validation.cross_validated.auroc)
         assert np.mean(found) == pytest.approx(0.5, abs=near)
 
+    @pytest.mark.slow
     def test_a_perfect_fit_is_not_better_than_perfect(self):
         """Every error is 1: the squared difference is nothing, and rounding must not make it less."""
         people = [participant(who, dict.fromkeys(PHQ8.items), token_msp=0.1 + who / 30) for who in range(12)]
@@ -285,28 +288,26 @@ class TestWarnings:
 
 
 @pytest.mark.parametrize(
-    ("choice", "message"),
+    "choice",
     [
-        ({"method": "temprature", "variant": "llm"}, "no calibration method is called temprature; did you mean temper"),
-        ({"method": "platt"}, "give either features or a variant"),
-        ({"method": "platt", "features": [V], "variant": "llm"}, "give either features or a variant"),
-        ({"method": "platt", "features": [V, "token_pe"]}, "2 features, expected one for platt; logistic and linear"),
-        ({"method": "isotonic", "features": [V, "token_pe"]}, "2 features, expected one for isotonic"),
-        (
-            {"method": "temperature", "variant": "llm"},
-            "llm [2-9], expected a number from 0 to 1 .* take platt",
-        ),
-        ({"method": "platt", "variant": V}, f"{V} is a signal: give it as a feature"),
-        ({"method": "platt", "variant": "calibrated"}, "no confidence variant to calibrate is called calibrated"),
-        ({"method": "platt", "variant": "llm", "target": "loss"}, "the target loss is for the method linear only"),
-        ({"method": "platt", "variant": "llm", "target": "right"}, "no target is called right"),
-        ({"method": "platt", "variant": "llm", "folds": 1}, "folds 1, expected an integer, 2 or more"),
-        ({"method": "platt", "variant": "llm", "created_at": "now"}, "created_at: String should match pattern"),
+        {"method": "temprature", "variant": "llm"},
+        {"method": "platt"},
+        {"method": "platt", "features": [V], "variant": "llm"},
+        {"method": "platt", "features": [V, "token_pe"]},
+        {"method": "isotonic", "features": [V, "token_pe"]},
+        {"method": "temperature", "variant": "llm"},
+        {"method": "platt", "variant": V},
+        {"method": "platt", "variant": "calibrated"},
+        {"method": "platt", "variant": "llm", "target": "loss"},
+        {"method": "platt", "variant": "llm", "target": "right"},
+        {"method": "platt", "variant": "llm", "folds": 1},
+        {"method": "platt", "variant": "llm", "created_at": "now"},
     ],
 )
 def test_what_cannot_be_calibrated(items, choice, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         calibrate(items, **choice)
+    message(refused.value)
 
 
 def test_nothing_answered():

@@ -42,30 +42,31 @@ def test_certainty_is_exact_and_single_precision_may_overshoot():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: token_msp([]), "there are no tokens: nothing can be computed from an empty list"),
-        (lambda: token_pe([]), "there are no tokens"),
-        (lambda: token_signals([]), "there are no tokens"),
-        (lambda: token_msp("abc"), "tokens 'abc', expected a list"),
-        (lambda: token_msp([0.1]), "token 0: logprob 0.1, expected a finite number, 0 or less"),
-        (lambda: token_msp([-1, math.nan]), "token 1: logprob nan, expected"),
-        (lambda: token_msp([-math.inf]), "token 0: logprob -inf, expected"),
-        (lambda: token_msp([True]), "token 0: logprob True, expected"),
-        (lambda: token_msp([None]), "token 0: logprob null, expected"),
-        (lambda: token_pe([[]]), "token 0: top_logprobs \\[\\], expected a list that is not empty"),
-        (lambda: token_pe([None]), "token 0: top_logprobs null, expected a list"),
-        (lambda: token_pe(["ab"]), "token 0: top_logprobs 'ab', expected a list"),
-        (lambda: token_energy([[HALF], [HALF, "x"]]), "token 1, alternative 1: logprob 'x', expected"),
-        (lambda: token_energy([[{"token": "a"}]]), "token 0, alternative 0: logprob null, expected"),
-        (lambda: token_energy([[HALF, HALF, HALF]]), "token 0: the probabilities of the alternatives add up to 1.5"),
-        (lambda: token_signals([{"logprob": -1}]), "token 0: .*, expected an object with top_logprobs"),
-        (lambda: token_signals([-1.0]), "token 0: -1.0, expected an object with logprob"),
+        lambda: token_msp([]),
+        lambda: token_pe([]),
+        lambda: token_signals([]),
+        lambda: token_msp("abc"),
+        lambda: token_msp([0.1]),
+        lambda: token_msp([-1, math.nan]),
+        lambda: token_msp([-math.inf]),
+        lambda: token_msp([True]),
+        lambda: token_msp([None]),
+        lambda: token_pe([[]]),
+        lambda: token_pe([None]),
+        lambda: token_pe(["ab"]),
+        lambda: token_energy([[HALF], [HALF, "x"]]),
+        lambda: token_energy([[{"token": "a"}]]),
+        lambda: token_energy([[HALF, HALF, HALF]]),
+        lambda: token_signals([{"logprob": -1}]),
+        lambda: token_signals([-1.0]),
     ],
 )
 def test_malformed_output_is_one_line(call, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         call()
+    message(refused.value)
 
 
 @given(st.lists(st.lists(st.floats(0.01, 1), min_size=1, max_size=6), min_size=1, max_size=5))
@@ -109,15 +110,16 @@ def test_the_order_of_samples_does_not_matter(samples, random):
 
 
 @pytest.mark.parametrize(
-    ("samples", "message"),
+    "samples",
     [
-        ([], "there are no samples"),
-        ([1, 2.0], "sample 1: 2.0, expected an integer or null"),
-        ([True], "sample 0: True, expected an integer or null"),
-        (["N/A"], "sample 0: 'N/A', expected an integer or null"),
-        (3, "samples 3, expected a list"),
+        [],
+        [1, 2.0],
+        [True],
+        ["N/A"],
+        3,
     ],
 )
 def test_samples_that_are_none(samples, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         consistency_signals(samples)
+    message(refused.value)

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from demur import UserError, calibrate
-from demur.confidences.features import Need
-from demur.confidences.serving import chosen, confidence
-from demur.confidences.variants import VARIANTS, variant
+from demur import VARIANTS, Need, UserError, calibrate, confidence, variant
+from demur.confidences.serving import chosen
 from runs import items_of
 
 

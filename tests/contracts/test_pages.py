@@ -18,6 +18,7 @@ from make_definitions import PAGE, page
 from commands import ROOT
 from demur.show.tables import table_text
 from installation import needs_all
+from parametrized import parametrize_few
 
 
 @needs_all
@@ -25,6 +26,7 @@ def test_the_definitions_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
 
 
+@pytest.mark.slow
 def test_the_calibration_page_and_its_figure_are_current():
     text, drawing = make_calibration.page()
     assert make_calibration.PAGE.read_text(encoding="utf-8") == text, "run `make docs`"
@@ -54,7 +56,7 @@ def test_the_examples_are_current(name):
     assert written == make_examples.EXAMPLES[name](), "run `make docs`"
 
 
-@pytest.mark.parametrize("name", make_figures.FIGURES)
+@parametrize_few("name", make_figures.FIGURES, 1)
 def test_the_pictures_are_current(name):
     assert (make_figures.FOLDER / name).read_text(encoding="utf-8") == make_figures.FIGURES[name](), "run `make docs`"
 

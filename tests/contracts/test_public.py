@@ -48,15 +48,15 @@ def test_dir_is_the_same_after_everything_was_used():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    "name",
     [
-        ("evalute", "module 'demur' has no attribute 'evalute'; did you mean evaluate?"),
-        ("Readtable", "module 'demur' has no attribute 'Readtable'; did you mean read_table?"),
-        ("xyzzy", "module 'demur' has no attribute 'xyzzy'"),
-        ("__wrapped__", "module 'demur' has no attribute '__wrapped__'"),
+        "evalute",
+        "Readtable",
+        "xyzzy",
+        "__wrapped__",
     ],
 )
-def test_a_misspelt_name_is_told_the_nearest(name, told):
+def test_a_misspelt_name_is_told_the_nearest(name, message):
     with pytest.raises(AttributeError) as error:
         getattr(demur, name)
-    assert str(error.value) == told
+    message(error.value)

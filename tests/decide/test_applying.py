@@ -15,9 +15,19 @@ import pytest
 
 from commands import demur
 from damage import damaged
-from demur import Reading, UserError, apply, certify, choose, grade, grade_units, read_table, variant
-from demur.confidences.variants import VARIANTS
-from demur.extensions.decide.rule import load_rule
+from demur import (
+    VARIANTS,
+    Reading,
+    UserError,
+    apply,
+    certify,
+    choose,
+    grade,
+    grade_units,
+    load_rule,
+    read_table,
+    variant,
+)
 
 TABLE = "cluster,sure,loss\n1,0.9,0\n1,0.8,0\n2,0.7,1\n2,0.6,0\n"
 
@@ -134,17 +144,17 @@ class TestDecisions:
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("expected", "told"),
+        "expected",
         [
-            ({"signal": "p_correct"}, "the rule is for the signal sure, not for p_correct"),
-            ({"noun": "document"}, "the rule is for the noun cluster, not for document"),
-            ({"direction": "at_most"}, "the rule is for the direction at_least, not for at_most"),
+            {"signal": "p_correct"},
+            {"noun": "document"},
+            {"direction": "at_most"},
         ],
     )
-    def test_a_rule_for_something_else_is_refused_by_name(self, rule, expected, told):
+    def test_a_rule_for_something_else_is_refused_by_name(self, rule, expected, message):
         with pytest.raises(UserError) as error:
             apply(rule, {"sure": [1.0]}, **expected)
-        assert str(error.value) == told
+        message(error.value)
 
     def test_a_direction_that_is_not_the_signals_is_refused(self, rule):
         other = {"direction": "at_most", "signal": "verbalized"}
@@ -152,46 +162,47 @@ class TestRefusals:
             apply(rule.model_copy(update=other), {"verbalized_confidence": [1]})
 
     @pytest.mark.parametrize(
-        ("text", "told"),
+        "text",
         [
-            ("p\n0.5\n", "the rule is for the signal sure: no confidence variant or signal is called sure"),
-            ("sure\n0.5\nhigh\n", "line 3: sure 'high', expected a finite number"),
-            ("sure,more\n0.5,1\ninf,2\n", "line 3: sure inf, expected a finite number"),
-            ("sure,decision\n0.5,x\n", "there is a column decision already"),
-            ("sure\n", "there are no rows"),
-            ("sure,abstained\n0.5,perhaps\n", "line 2: abstained 'perhaps', expected true or false"),
+            "p\n0.5\n",
+            "sure\n0.5\nhigh\n",
+            "sure,more\n0.5,1\ninf,2\n",
+            "sure,decision\n0.5,x\n",
+            "sure\n",
+            "sure,abstained\n0.5,perhaps\n",
         ],
     )
-    def test_a_wrong_table_is_one_line_and_nothing_is_written(self, tmp_path, rule, text, told):
+    def test_a_wrong_table_is_one_line_and_nothing_is_written(self, tmp_path, rule, text, message):
         assert rule.signal == "sure"
         (tmp_path / "new.csv").write_text(text)
         found = demur(tmp_path, "apply", "rule.json", "new.csv", "-o", "decisions.csv")
         assert (found.returncode, found.stdout) == (2, "")
         assert found.stderr.startswith("demur: new.csv: ")
-        assert told in found.stderr
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert not (tmp_path / "decisions.csv").exists()
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        "words",
         [
-            ((), "give -o FILE, or --check"),
-            (("-o", "a.csv"), "a.csv: is an input"),
-            (("-o", "rule.json"), "rule.json: is an input"),
-            (("-o", "d.json"), "d.json: decisions of this table are written as .csv"),
-            (("-o", "d.csv", "--delta", "0.1"), "go with --check"),
-            (("--check",), "give it, --max-units"),
-            (("--check", "--max-units", "1"), "cluster 1 has more than 1 units"),
-            (("--check", "--max-units", "2", "--delta", "2"), "delta '2', expected a number between 0 and 1"),
+            (),
+            ("-o", "a.csv"),
+            ("-o", "rule.json"),
+            ("-o", "d.json"),
+            ("-o", "d.csv", "--delta", "0.1"),
+            ("--check",),
+            ("--check", "--max-units", "1"),
+            ("--check", "--max-units", "2", "--delta", "2"),
         ],
     )
-    def test_a_wrong_call_is_one_line(self, tmp_path, rule, words, told):
+    def test_a_wrong_call_is_one_line(self, tmp_path, rule, words, message):
         assert rule.signal == "sure"
         found = demur(tmp_path, "apply", "rule.json", "a.csv", *words)
         assert (found.returncode, found.stdout) == (2, "")
-        assert told in found.stderr
+        message(found.stderr)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path, rule, monkeypatch):
     monkeypatch.setattr("demur.extensions.decide.applying._CHUNK", 200)
     peaks = []

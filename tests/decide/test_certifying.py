@@ -209,27 +209,26 @@ class TestTheSequence:
         assert made.guarantee.needed.reason == "nothing is accepted there"
 
     @pytest.mark.parametrize(
-        ("given", "told"),
+        "given",
         [
-            ({"max_units": None}, "give it, max_units=…"),
-            ({"max_units": 4}, "cluster 0 has 5 units, expected at most 4"),
-            ({"grid": None}, "confidence declares no values"),
-            ({"grid": [5, 5.0]}, "the threshold 5 twice"),
-            ({"grid": ["x"]}, "grid: 'x', expected a threshold"),
-            ({"risk": "1"}, "below the largest loss"),
-            ({"risk": "0"}, "expected one above 0"),
-            ({"delta": "1"}, "delta '1', expected a number between 0 and 1"),
-            ({"risk": None, "errors_per_100": "5"}, "give risk=…, or take crc"),
-            ({"method": "sgr"}, "no certification method is called sgr"),
-            ({"method": "crc", "risk": None, "errors_per_100": 5, "split": True}, "no p-values to tune by"),
-            ({"method": "crc"}, "crc bounds the errors per 100 units"),
-            ({"method": "crc"}, "give errors_per_100=…, or take guarded_t or betting"),
+            {"max_units": None},
+            {"max_units": 4},
+            {"grid": None},
+            {"grid": [5, 5.0]},
+            {"grid": ["x"]},
+            {"risk": "1"},
+            {"risk": "0"},
+            {"delta": "1"},
+            {"risk": None, "errors_per_100": "5"},
+            {"method": "sgr"},
+            {"method": "crc", "risk": None, "errors_per_100": 5, "split": True},
+            {"method": "crc"},
         ],
     )
-    def test_what_is_wrong_is_one_line(self, given, told):
+    def test_what_is_wrong_is_one_line(self, given, message):
         with pytest.raises(UserError) as error:
             self.certified(self.units({}), **given)
-        assert told in str(error.value)
+        message(error.value)
 
     def test_the_largest_loss_must_be_known(self):
         with pytest.raises(UserError, match="the largest loss is not known"):
@@ -360,26 +359,27 @@ class TestAnEditedGuarantee:
     """A rule file says what was tested: one that contradicts itself is not loaded."""
 
     @pytest.mark.parametrize(
-        ("edit", "told"),
+        "edit",
         [
-            (lambda made: made["tested"][1].update(accepted=11), "its coverage is not what it accepts of the units"),
-            (lambda made: made["tested"][1].update(p=0.5), "the threshold 1: whether it passed does not follow"),
-            (lambda made: made["tested"][0].update(passed=False), "a threshold is tested after one that failed"),
-            (lambda made: made["tested"][1].update(passed=False), "whether it passed does not follow from its test"),
-            (lambda made: made["tested"][1].update(risk=0.0), "the risk is not that of the certified threshold"),
-            (lambda made: made["coverage"].update(value=0.5), "the coverage is not that of the certified threshold"),
-            (lambda made: made["tested"].pop(), "the certified threshold is not the last one that passed"),
-            (lambda made: made["tested"].reverse(), "not those of the grid, in its order"),
-            (lambda made: made["tested"].clear(), "no threshold of the grid is tested first"),
-            (lambda made: made.update(threshold=2.0), "the certified threshold is not the last one that passed"),
+            lambda made: made["tested"][1].update(accepted=11),
+            lambda made: made["tested"][1].update(p=0.5),
+            lambda made: made["tested"][0].update(passed=False),
+            lambda made: made["tested"][1].update(passed=False),
+            lambda made: made["tested"][1].update(risk=0.0),
+            lambda made: made["coverage"].update(value=0.5),
+            lambda made: made["tested"].pop(),
+            lambda made: made["tested"].reverse(),
+            lambda made: made["tested"].clear(),
+            lambda made: made.update(threshold=2.0),
         ],
     )
-    def test_is_not_loaded(self, edit, told, tmp_path):
+    def test_is_not_loaded(self, edit, message, tmp_path):
         fixed = {"grid": [2, 1], "delta": "0.2", "max_units": 2, "seed": 1}
         path = certify(worked(), method="betting", risk="1/2", **fixed).save(tmp_path / "rule.json")
         assert load_rule(path).threshold == 1.0
         made = json.loads(path.read_text("utf-8"))
         edit(made["guarantee"])
         path.write_text(json.dumps(made), "utf-8")
-        with pytest.raises(UserError, match=told):
+        with pytest.raises(UserError) as refused:
             load_rule(path)
+        message(refused.value)

@@ -13,13 +13,26 @@ from jsonschema import validate
 from scipy import stats
 
 from commands import demur
-from demur import UserError, Watch, apply, certify, choose, evaluate, grade, grade_units, load_rule, read_table, variant
-from demur.confidences.variants import VARIANTS
+from demur import (
+    VARIANTS,
+    Curve,
+    Items,
+    UserError,
+    Watch,
+    apply,
+    certify,
+    choose,
+    evaluate,
+    grade,
+    grade_units,
+    load_rule,
+    read_table,
+    variant,
+)
 from demur.extensions.decide.targets import DecisionTarget
-from demur.facts.items import Items
-from demur.quantities.curve import Curve
 from demur.sampling.draws import folds
 from demur.show.selective.operating import operating_data
+from parametrized import parametrize_few
 
 T1 = {
     "confidence": [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0],
@@ -83,22 +96,23 @@ class TestExamples:
         assert choose(units, risk="0.0999999999999999999", seed=1).chosen.accepted == 9
 
     @pytest.mark.parametrize(
-        ("target", "message"),
+        "target",
         [
-            ({"risk": "101"}, "a risk of at most 101: expected no more than 1, which every threshold meets"),
-            ({"risk": "100.1%"}, "a risk of at most 100.1%: expected no more than 1, which every threshold meets"),
-            ({"risk": "-10%"}, "risk '-10%', expected a number, 0 or more"),
-            ({"risk": -0.1}, "risk '-0.1', expected a number, 0 or more"),
-            ({"coverage": "-5"}, "coverage '-5', expected a number above 0"),
-            ({"coverage": 101}, "coverage '1.01', expected a number above 0 and at most 1"),
-            ({"errors_per_100": "101"}, "at most 101 errors per 100 units: expected no more than 100, which every"),
-            ({"errors_per_100": "-3"}, "errors per 100 units '-3', expected a number, 0 or more, as 5 or 12.5"),
+            {"risk": "101"},
+            {"risk": "100.1%"},
+            {"risk": "-10%"},
+            {"risk": -0.1},
+            {"coverage": "-5"},
+            {"coverage": 101},
+            {"errors_per_100": "101"},
+            {"errors_per_100": "-3"},
         ],
     )
     def test_a_limit_that_limits_nothing_is_refused(self, target, message):
         units = grade_units([2, 1], truth=[0, 0], prediction=[0, 1], loss="zero_one", clusters=[1, 2])
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             choose(units, **target, seed=1)
+        message(refused.value)
         assert choose(units, risk="1", seed=1).chosen.accepted == 2
 
     def test_nothing_answered(self):
@@ -136,12 +150,13 @@ ZERO_ONE = {"truth": [0] * 10, "prediction": [0] * 9 + [1], "clusters": [*range(
 class TestTypedLimits:
     """With % per cent; without it, of losses declared 0 or 1 and of coverages, per cent above 1, else a share."""
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("typed", "share"),
         [
             *[("10%", "0.1"), ("10", "0.1"), ("0.1", "0.1"), (10, "0.1"), (0.1, "0.1"), ("10.0 %", "0.1"), ("1", "1")],
             *[("12.5", "0.125"), ("1.5", "0.015"), ("1%", "0.01"), ("0.5%", "0.005"), ("100/3", "1/3"), ("0", "0")],
         ],
+        4,
     )
     def test_a_risk(self, tmp_path, typed, share):
         confidence = [*range(10, 0, -1)]
@@ -272,6 +287,7 @@ def made_up():
 class TestAMadeUpFile:
     """A risk of at most 0.1: the same threshold, count and interval wherever it is asked for."""
 
+    @pytest.mark.slow
     def test_python_agrees_with_plain_loops(self, made_up):
         made = choose(grade_units(**columns(made_up)), risk="0.1", seed=7)
         accepted, threshold = best(made_up, Fraction(1, 10), per_unit=False)
@@ -356,6 +372,7 @@ class TestTheFile:
         with pytest.raises(UserError, match=r"rule.json: "):
             load_rule(tmp_path / "rule.json")
 
+    @pytest.mark.slow
     def test_the_schema_knows_it(self):
         schema = json.loads(files("demur").joinpath("schemas/rule.schema.json").read_text(encoding="utf-8"))
         labels = {"truth": [0] * 4, "prediction": [0, 0, 0, 1], "loss": "zero_one", "clusters": [1, 2, 3, 4]}
@@ -377,23 +394,20 @@ class TestTheCommand:
         return demur(folder, "choose", "a.csv", "--seed", "1", *words)
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        "words",
         [
-            (("--confidence", "sur", "--risk", "0.1"), "a.csv: no confidence variant or signal is called sur"),
-            (("--confidence", "sure"), "0 targets, expected exactly one of"),
-            (("--confidence", "sure", "--risk", "x"), "risk 'x', expected a number"),
-            (("--confidence", "sure", "--abstention-cost", "0.1"), "the largest loss is not known"),
-            (("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"), "a.csv: is an input"),
-            (
-                ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
-                "max units 0, expected an integer, 1 or more",
-            ),
+            ("--confidence", "sur", "--risk", "0.1"),
+            ("--confidence", "sure"),
+            ("--confidence", "sure", "--risk", "x"),
+            ("--confidence", "sure", "--abstention-cost", "0.1"),
+            ("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"),
+            ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
         ],
     )
-    def test_a_mistake_is_one_line(self, tmp_path, words, told):
+    def test_a_mistake_is_one_line(self, tmp_path, words, message):
         found = self.call(tmp_path, *words)
         assert (found.returncode, found.stdout) == (2, "")
-        assert told in found.stderr
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 

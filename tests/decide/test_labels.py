@@ -7,6 +7,7 @@ from commands import demur
 from demur import UserError, Watch, apply, choose, grade_units, measure, read_table
 from demur.extensions.importers.choosing import AbstentionRules
 from demur.extensions.importers.registry import LogEntry
+from parametrized import parametrize_few
 
 # Truths, predictions, and which predictions are wrong; the last row loses its truth before the rule is checked.
 CASES = {
@@ -51,7 +52,7 @@ def checked(table):
     return apply(made, table, watch=Watch(made)).watched.alarms[1].value
 
 
-@pytest.mark.parametrize("case", CASES)
+@parametrize_few("case", CASES, 2)
 def test_a_check_compares_labels_as_an_evaluation_does(tmp_path, case):
     truth, prediction, wrong = CASES[case]
     frame = pd.DataFrame({"cluster": range(4), "confidence": 1.0, "truth": truth, "prediction": prediction})
@@ -72,9 +73,10 @@ def test_numbers_of_a_table_of_texts_are_numbers_unless_there_are_texts_in_any_p
         assert checked(tmp_path / name) == wrong / len(items)
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("truth", "prediction"),
     [(["00", "01", "02"], [0, 1, 2]), ([7, 8, 9], ["07", "8", "9"]), (["1", "2"], ["+1", "2"]), (["01", "1"],) * 2],
+    2,
 )
 def test_codes_are_not_compared_with_numbers(tmp_path, monkeypatch, truth, prediction):
     monkeypatch.setattr("demur.extensions.decide.applying._CHUNK", 1)
@@ -122,6 +124,7 @@ def test_the_command_does_not_raise_a_false_alarm(tmp_path):
     assert "risk: 0 on 199 labelled units" in found.stdout
 
 
+@pytest.mark.slow
 def test_arrays_raters_systems_and_logs_compare_in_the_same_way(tmp_path):
     found = measure([2, 1], truth=["0.0", "True"], prediction=["0", "true"], loss="zero_one")
     assert found["risk"] == 0

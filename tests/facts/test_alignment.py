@@ -73,6 +73,7 @@ def test_other_units_of_a_cluster_are_not_paired():
 
 
 @given(st.lists(st.tuples(NAMES, st.sets(IDS, min_size=1)), min_size=2, max_size=4, unique_by=lambda pair: pair[0]))
+@pytest.mark.slow
 def test_names_and_ids_of_any_spelling_are_told_apart(given_systems):
     systems = {name: items(dict.fromkeys(sorted(who), 1)) for name, who in given_systems}
     shared = set.intersection(*(who for _, who in given_systems))

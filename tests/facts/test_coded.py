@@ -67,6 +67,7 @@ def test_levels_that_no_element_has_do_not_occur():
     assert positions(np.array([0.25, 0.5]), VALUES[:3]).tolist() == [1, 0, 1]
 
 
+@pytest.mark.slow
 def test_sums_over_more_than_a_chunk_are_exact():
     index = np.arange(2_500_000) % 3
     assert summed_by(index, [Coded.of(index), np.full(len(index), 7)], 3).tolist() == [0, 5_833_331, 11_666_662]

@@ -33,28 +33,29 @@ def test_an_instrument_from_a_small_file(tmp_path, name, text):
 
 
 WRONG = {
-    "not json": ("i.json", "{", "not valid JSON"),
-    "a member twice": ("i.json", JSON[:-1] + ', "max": 6}', "the member max appears twice"),
-    "not toml": ("i.toml", "name", "not valid TOML"),
-    "no max": ("i.json", JSON.replace(', "max": 5', ""), "exactly these members: name, items"),
-    "extra": ("i.toml", TOML + "maximum = 5\n", "exactly these members: name, items"),
-    "a list": ("i.json", "[]", "exactly these members"),
-    "items no list": ("i.json", JSON.replace('["a", "b"]', '"ab"'), "exactly these members"),
-    "item twice": ("i.json", JSON.replace('"b"', '"a"'), "items must be distinct, non-empty names"),
-    "no items": ("i.json", JSON.replace('["a", "b"]', "[]"), "items must be distinct, non-empty names"),
-    "item a number": ("i.json", JSON.replace('"b"', "2"), "items must be distinct, non-empty names"),
-    "min text": ("i.json", JSON.replace("1", '"1"'), "min is '1', expected an integer"),
-    "max a float": ("i.json", JSON.replace("5", "5.5"), "max is 5.5, expected an integer"),
-    "min above max": ("i.json", JSON.replace("1", "7"), "min 7 must be below max 5"),
-    "no name": ("i.json", JSON.replace('"tiny"', '""'), "instrument name: '', expected text"),
+    "not json": ("i.json", "{"),
+    "a member twice": ("i.json", JSON[:-1] + ', "max": 6}'),
+    "not toml": ("i.toml", "name"),
+    "no max": ("i.json", JSON.replace(', "max": 5', "")),
+    "extra": ("i.toml", TOML + "maximum = 5\n"),
+    "a list": ("i.json", "[]"),
+    "items no list": ("i.json", JSON.replace('["a", "b"]', '"ab"')),
+    "item twice": ("i.json", JSON.replace('"b"', '"a"')),
+    "no items": ("i.json", JSON.replace('["a", "b"]', "[]")),
+    "item a number": ("i.json", JSON.replace('"b"', "2")),
+    "min text": ("i.json", JSON.replace("1", '"1"')),
+    "max a float": ("i.json", JSON.replace("5", "5.5")),
+    "min above max": ("i.json", JSON.replace("1", "7")),
+    "no name": ("i.json", JSON.replace('"tiny"', '""')),
 }
 
 
-@pytest.mark.parametrize(("name", "text", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("name", "text"), WRONG.values(), ids=WRONG)
 def test_a_wrong_instrument_is_one_line_with_its_file(tmp_path, name, text, message):
     path = written(tmp_path, text, name)
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(UserError) as caught:
         instrument(path)
+    message(caught.value)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 

@@ -81,6 +81,7 @@ def test_integer_losses_are_exact_up_to_the_guard_and_close_beyond_it():
         assert abs(found["mae"] - Fraction(sums[-1], size)) <= Fraction(sums[-1], size) / 2**52
 
 
+@pytest.mark.slow
 def test_a_million_tenths_sum_to_a_hundred_thousand():
     found = measure(np.arange(10**6), loss=np.full(10**6, 0.1), metrics=["mae", "aurc"])
     assert found["mae"] == 0.1
@@ -181,6 +182,7 @@ class TestTables:
         assert "'0' is a text, not a number: the loss abs needs one" in told.stderr
         assert commands.demur(tmp_path, "evaluate", path, "--seed", "1", "--bootstrap-resamples", "0").returncode == 0
 
+    @pytest.mark.slow
     def test_corrupted_parquet_is_one_line(self, tmp_path):
         pq.write_table(pa.table(FREE), tmp_path / "t.parquet")
         good = (tmp_path / "t.parquet").read_bytes()

@@ -16,6 +16,7 @@ from demur.extensions.lab.designs import DESIGNS
 from demur.extensions.lab.study import coverage
 from demur.facts.frames import Tabular
 from installation import needs_all
+from parametrized import parametrize_few
 
 RUN = demur.read_run(GOLDEN / "run.json", mode="few_shot")
 ROWS = [ItemPrediction(person, 0, 2, person % 2, person) for person in range(4)]
@@ -135,7 +136,7 @@ def made_from(frame):
     yield from (demur.evaluate(items, resamples=0), demur.measure("sure", data=items))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@parametrize_few("kind", KINDS, 2)
 def test_the_frame_is_of_the_kind_that_came_in(kind):
     make, expected = KINDS[kind]
     frame = make(UNITS_OF)

@@ -21,6 +21,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_groups_raters_and_prices_stand_in_one_file_and_come_back_from_it(folder):
     sites = {"cluster": "site", "A": "x", "B": "x", "C": "y", "D": "y"}
     rows = [f"{line},{sites[line.partition(',')[0]]}\n" for line in UNITS.split()]

@@ -8,6 +8,7 @@ import pytest
 from commands import demur
 from damage import damaged
 from inspect_logs import archive, json_log, members_of, samples
+from parametrized import parametrize_few
 from tool_logs import ENDS, EVENTS, MULTIPLE, TWICE, generated, helm_row, helm_state, promptfoo_results
 
 SOURCES = {
@@ -62,7 +63,7 @@ def write(folder, tool, rng):
 
 
 @TRIES
-@pytest.mark.parametrize("tool", SOURCES)
+@parametrize_few("tool", SOURCES, 2)
 def test_a_damaged_log_is_imported_or_refused_in_one_line(tmp_path, tool, tries):
     outcomes = set()
     for seed in range(tries):

@@ -8,6 +8,7 @@ import pytest
 from commands import demur
 from importing import imported, kinds, read_back
 from inspect_logs import json_log, scored
+from parametrized import parametrize_few
 from tool_logs import ENDS, evals_event, helm_row, helm_state, promptfoo_results, promptfoo_row
 
 NO_GRADE = "Grade not found in model output: I would rather not say"
@@ -52,7 +53,7 @@ def log(folder, value, members):
     return ("--value-key", "right") if named else ()
 
 
-@pytest.mark.parametrize("case", FAILED)
+@parametrize_few("case", FAILED, 5)
 def test_a_grader_that_failed_is_a_failed_unit(tmp_path, case):
     value, members, cause = FAILED[case]
     options = log(tmp_path, value, members)

@@ -30,6 +30,7 @@ def test_damage_anywhere_in_an_archive_is_one_line_or_changes_nothing(log):
 
 
 @needs_zstd
+@pytest.mark.slow
 def test_damage_to_zstd_is_one_line(log):
     whole = zstd_archive(members_of(samples()[:1])[1:], compress)
     for at in range(60, 300, 7):

@@ -18,6 +18,7 @@ from inspect_logs import (
     scored,
     zstd_archive,
 )
+from parametrized import parametrize_few
 
 CONTAINERS = {
     "json": json_log,
@@ -31,7 +32,7 @@ CONTAINERS = {
 marks = [pytest.param(name, marks=needs_zstd if "zstd" in name else ()) for name in CONTAINERS]
 
 
-@pytest.mark.parametrize("container", marks)
+@parametrize_few("container", marks, 3)
 def test_every_container_gives_the_same_counts_and_units(log, container):
     exact = ("--scorer", "exact", "--cluster", "metadata.document")
     expected = imported(log(json_log()), "inspect", "log.eval", *exact)

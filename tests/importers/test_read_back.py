@@ -2,11 +2,10 @@
 
 import json
 
-import pytest
-
 from commands import demur
 from importing import imported, kinds, read_back, refused
 from inspect_logs import archive, json_log, members_of, samples, scored
+from parametrized import parametrize_few
 from tool_logs import (
     CAPITALS,
     ENDS,
@@ -86,7 +85,7 @@ def write(folder, tool, content):
     return name
 
 
-@pytest.mark.parametrize("log", LOGS)
+@parametrize_few("log", LOGS, 4)
 def test_what_an_importer_writes_is_evaluated(tmp_path, log):
     tool, content, options, confidence = LOGS[log]
     name = write(tmp_path, tool, content)

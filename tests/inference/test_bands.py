@@ -79,6 +79,7 @@ def clusters_with_a_loss(units, confidence):
     return len(set(units.owner[held].tolist()))
 
 
+@pytest.mark.slow
 def test_bands_are_those_of_a_loop_over_the_draws():
     dropped = compared = banded = 0
     for seed in range(60):
@@ -223,21 +224,17 @@ def test_where_there_is_no_band(losses, resamples):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
-        ("coverage", [0.125], "a band has not as many ends as there are coverages"),
-        ("coverage", [0.2, 0.1, 0.3], "the coverages of the bands are not strictly increasing"),
-        ("coverage", [0.11, 0.12, 0.13], "a coverage of the bands is none of the curve"),
-        ("level", 95, "level: "),
-        ("coverage", [], "bands.coverage: "),
-        ("selective_risk.low", [0.0], "the columns of a band have different lengths"),
-        ("selective_risk.low", [9.0, 9.0, 9.0], "the low end of a band lies above its high end"),
-        ("generalized_risk.high_simultaneous", [-1.0, -1.0, -1.0], "the low end of a band lies above its high end"),
-        (
-            "generalized_risk.low_simultaneous",
-            [0.0, 0.05, 0.0],
-            "the generalized_risk of the curve leaves its simultaneous",
-        ),
+        ("coverage", [0.125]),
+        ("coverage", [0.2, 0.1, 0.3]),
+        ("coverage", [0.11, 0.12, 0.13]),
+        ("level", 95),
+        ("coverage", []),
+        ("selective_risk.low", [0.0]),
+        ("selective_risk.low", [9.0, 9.0, 9.0]),
+        ("generalized_risk.high_simultaneous", [-1.0, -1.0, -1.0]),
+        ("generalized_risk.low_simultaneous", [0.0, 0.05, 0.0]),
     ],
 )
 def test_bands_that_do_not_hold_together_are_refused(path, value, message):
@@ -247,8 +244,9 @@ def test_bands_that_do_not_hold_together_are_refused(path, value, message):
     for name in rest:
         place = place[name]
     place[last] = value
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         results_of(content)
+    message(refused.value)
 
 
 def test_a_band_has_both_ends_or_none():

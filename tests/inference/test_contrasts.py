@@ -10,13 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from awkward import NAMES
-from demur import Curve, Graded, Key, Measure, Minus, Plan, UserError, compare, estimate, grade, grade_units, read_run
+from demur import (
+    Coverage,
+    Curve,
+    Graded,
+    Key,
+    Measure,
+    Minus,
+    Plan,
+    UserError,
+    compare,
+    estimate,
+    grade,
+    grade_units,
+    read_run,
+)
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.inference.views import discordant
 from demur.quantities.operating import augrc_at, aurc_at
-from demur.sampling.coverage import Coverage
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 PLAN = Plan(300, seed=4)
@@ -53,7 +67,8 @@ def test_a_run_differs_from_itself_by_nothing_at_all():
             assert (row.p_value, row.above, row.below) == (1.0, 0.0, 0.0), name
 
 
-@pytest.mark.parametrize("confidence", ["token_msp", "llm_evidence_count"])
+@parametrize_few("confidence", ["token_msp", "llm_evidence_count"], 1)
+@pytest.mark.slow
 def test_swapping_the_sides_negates_exactly(confidence):
     left, right = several(confidence=confidence)
     swapped = compare({"right": right, "left": left}, plan=PLAN, baseline="right")
@@ -69,7 +84,7 @@ def test_swapping_the_sides_negates_exactly(confidence):
                 assert (row.p_value, row.above, row.below) == (back.p_value, back.below, back.above)
 
 
-@pytest.mark.parametrize("systems", [2, 3])
+@parametrize_few("systems", [2, 3], 1)
 def test_all_are_drawn_alike_and_c_common_is_found_in_every_replicate(systems):
     """Against the slow way: each replicate's curves, cut at the smallest of their own Cmax."""
     graded = dict(zip("abc", several(systems, participants=9)))
@@ -107,6 +122,7 @@ def same(row, other):
     return repr([getattr(row, name) for name in fields]) == repr([getattr(other, name) for name in fields])
 
 
+@pytest.mark.slow
 def test_of_three_systems_each_difference_is_that_of_two_but_in_common():
     graded = dict(zip("abc", several(3)))
     found = compare(graded, plan=PLAN)
@@ -140,6 +156,7 @@ def test_any_system_may_be_the_baseline():
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(st.lists(NAMES, min_size=3, max_size=3, unique=True))
+@pytest.mark.slow
 def test_a_name_is_data(names):
     """Systems may be called anything: each keeps its own numbers, whatever the others are called."""
     graded = several(3, participants=5)
@@ -207,7 +224,7 @@ def test_jackknife_differences_can_be_asked_for(method):
     assert row.requested.method == method
 
 
-@pytest.mark.parametrize("name", ["aurc", "augrc", "cmax"])
+@parametrize_few("name", ["aurc", "augrc", "cmax"], 1)
 def test_an_analytic_difference_is_that_of_the_influences(name):
     found = compared(*several(), ["aurc", "augrc", "cmax"], plan=Plan(3_000, seed=1), interval="studentised")
     row = delta(found, name)

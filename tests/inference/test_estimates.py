@@ -97,17 +97,18 @@ def test_an_interval_that_was_not_asked_for_says_how_to_get_it():
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    "asked",
     [
-        ({"interval": "boot"}, "interval 'boot', expected recommended or one of percentile"),
-        ({"level": 1.5}, "level 1.5, expected a number between 0 and 1"),
-        ({"level": 1}, "level 1, expected a number between 0 and 1"),
-        ({"interval": ""}, "interval '', expected recommended"),
+        {"interval": "boot"},
+        {"level": 1.5},
+        {"level": 1},
+        {"interval": ""},
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_before_anything_is_drawn(asked, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         estimate(simulated(3), ["aurc"], plan=Plan(2, seed=1), **asked)
+    message(refused.value)
 
 
 def test_a_quantity_asked_for_twice_or_by_an_alias_is_one_number():

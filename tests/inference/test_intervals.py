@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from demur import UserError
+from demur import Interval, UserError
 from demur.inference.evidence import Evidence
-from demur.inference.intervals import METHODS, NO_VARIATION, Interval, interval, quantiles
+from demur.inference.intervals import METHODS, NO_VARIATION, interval, quantiles
 
 RNG = np.random.default_rng(8)
 VALUES = RNG.gamma(4, 0.05, 2_000)

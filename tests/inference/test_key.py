@@ -106,28 +106,29 @@ def test_groups_that_look_alike_in_one_string_are_told_apart(one, other):
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    "columns",
     [
-        ({"quantity": "aurc"}, "a key has a system, and this one has none"),
-        ({"system": None, "quantity": "aurc"}, "a key has a system, and this one has none"),
-        ({"system": "a"}, "a key has a quantity, and this one has none"),
-        ({"system": 1, "quantity": "aurc"}, "system 1, expected text"),
-        ({"system": "a", "quantity": "aurc", "sytem": "b"}, "no column of a key is called sytem; did you mean system"),
-        ({"system": "a", "quantity": "aurc", "group": "sex"}, "group 'sex', expected the name of a grouping"),
-        ({"system": "a", "quantity": "aurc", "group": ["sex"]}, "expected the name of a grouping and a level"),
-        ({"system": "a", "quantity": "aurc", "group": ["sex", 1]}, "expected the name of a grouping and a level"),
-        ({"system": "a", "quantity": "aurc", "group": [None, "F"]}, "expected the name of a grouping and a level"),
-        ({"system": "a", "quantity": "aurc", "minus": "b"}, "minus 'b', expected an object of one member"),
-        ({"system": "a", "quantity": "aurc", "minus": {}}, "expected an object of one member"),
-        ({"system": "a", "quantity": "aurc", "minus": {"system": "b", "group": ["a", "b"]}}, "an object of one member"),
-        ({"system": "a", "quantity": "aurc", "minus": {"system": ["a", "b"]}}, "system .*, expected text"),
-        ({"system": "a", "quantity": "aurc", "minus": {"group": "b"}}, "group 'b', expected the name of a grouping"),
-        ({"system": "a", "quantity": "aurc", "minus": {"quantity": "b"}}, "between systems, confidences or groups"),
+        {"quantity": "aurc"},
+        {"system": None, "quantity": "aurc"},
+        {"system": "a"},
+        {"system": 1, "quantity": "aurc"},
+        {"system": "a", "quantity": "aurc", "sytem": "b"},
+        {"system": "a", "quantity": "aurc", "group": "sex"},
+        {"system": "a", "quantity": "aurc", "group": ["sex"]},
+        {"system": "a", "quantity": "aurc", "group": ["sex", 1]},
+        {"system": "a", "quantity": "aurc", "group": [None, "F"]},
+        {"system": "a", "quantity": "aurc", "minus": "b"},
+        {"system": "a", "quantity": "aurc", "minus": {}},
+        {"system": "a", "quantity": "aurc", "minus": {"system": "b", "group": ["a", "b"]}},
+        {"system": "a", "quantity": "aurc", "minus": {"system": ["a", "b"]}},
+        {"system": "a", "quantity": "aurc", "minus": {"group": "b"}},
+        {"system": "a", "quantity": "aurc", "minus": {"quantity": "b"}},
     ],
 )
 def test_columns_that_make_no_key_are_one_line(columns, message):
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(UserError) as caught:
         Key.from_json(columns)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from demur import Plan, UserError, compare, grade_units
-from demur.inference.key import Key, Minus
+from demur import Key, Minus, Plan, UserError, compare, grade_units
 from demur.inference.planning import Pilot, clusters_needed, needed, power_of
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from demur import Measure, Plan, compare, estimate, grade_units
+from demur import QUANTITIES, Measure, Plan, compare, estimate, grade_units
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
 from demur.inference.intervals import METHODS, NO_VARIATION
 from demur.inference.rules import RULES, Counted
 from demur.inference.views import CurveView
-from demur.quantities import QUANTITIES
+from parametrized import parametrize_few
 
 PLAN = Plan(400, seed=2)
 
@@ -93,7 +93,8 @@ def test_the_count_is_written_beside_the_interval():
     assert estimate(with_losses(10), ["aurc"], plan=PLAN)["aurc"].recommended.method == "studentised"
 
 
-@pytest.mark.parametrize("participants", [5, 12, 30])
+@parametrize_few("participants", [5, 12, 30], 1)
+@pytest.mark.slow
 def test_the_method_does_not_depend_on_how_many_resamples_there_are(participants):
     for seed in range(8):
         people = make_people(participants, seed=seed)

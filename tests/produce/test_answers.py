@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from demur.errors import UserError
+from demur import GAD7, PHQ8, Instrument, UserError
 from demur.extensions.produce.answers import InvalidAnswer, grounded, json_of, normalised, quotes_of, scores_of
 from demur.extensions.produce.pace import seed_of
 from demur.extensions.produce.prompts import PromptFolder, ShownPassage
 from demur.extensions.produce.signals import consistency_of, decided
-from demur.facts.instruments import GAD7, PHQ8, Instrument
 
 TWO = Instrument("Two", ("A", "B"), 0, 3)
 STRICT, INFER = (PromptFolder.of(name, Path(), TWO) for name in ("strict", "infer"))

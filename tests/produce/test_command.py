@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from commands import demur
-from demur.facts.instruments import GAD7
+from demur import GAD7
 from faults import Fault
+from parametrized import parametrize_few
 from producing import interviews, serving
 
 
@@ -51,6 +52,7 @@ def test_a_run_says_what_it_did_and_where_the_file_is(folder, endpoint, tmp_path
     assert spent["cost"] == pytest.approx((2 * tokens["prompt_tokens"] + 5 * tokens["completion_tokens"]) / 1e6)
 
 
+@pytest.mark.slow
 def test_without_prices_there_is_no_cost_and_a_quiet_run_says_nothing(folder, endpoint, tmp_path):
     words = ("--run-folder", tmp_path / "run", "--quiet", "--output", tmp_path / "there.json", "--limit", 1)
     told = produce(folder, endpoint, *words)
@@ -175,6 +177,7 @@ def test_a_missing_extra_is_told_with_its_name(folder, monkeypatch):
     assert (told.returncode, told.stderr) == (2, f"demur: demur produce needs httpx: {way_out}\n")
 
 
+@pytest.mark.slow
 def test_any_instrument_can_be_assessed_and_evaluated(tmp_path):
     made = interviews(tmp_path / "interviews", participants=6, instrument=GAD7)
     with serving(made) as endpoint:
@@ -212,7 +215,7 @@ def marked(tmp_path):
 FAULTS = ("wrong_types", "truncated", "refusal", "context_overflow", "logprobs_unaligned")
 
 
-@pytest.mark.parametrize("kind", [None, *FAULTS])
+@parametrize_few("kind", [None, *FAULTS], 2)
 def test_no_word_that_was_said_is_in_a_file_or_a_message(tmp_path, kind):
     made = marked(tmp_path)
     first = people(made)[0]
@@ -242,6 +245,7 @@ def test_our_own_bug_is_told_by_its_type_and_place_alone(tmp_path, monkeypatch):
     assert told.returncode == 4
 
 
+@pytest.mark.slow
 def test_instructions_in_a_transcript_change_nothing_but_the_text(tmp_path):
     """The prompt, the schema and the checks are the same; what the transcript says stays between its marks."""
     plain, talked = (interviews(tmp_path / name) for name in ("plain", "talked"))

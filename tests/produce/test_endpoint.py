@@ -6,7 +6,7 @@ import threading
 import httpx
 import pytest
 
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.produce.answers import ChatQuestion, ask
 from demur.extensions.produce.config import checked_settings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest

@@ -5,6 +5,7 @@ import pytest
 from demur.extensions.produce.failures import CATEGORIES, EndpointError
 from demur.extensions.produce.journal import replayed
 from faults import Fault
+from parametrized import parametrize_few
 from producing import failures, interviews, produced, production, serving
 
 ZERO = {"assess": {"mode": "zero_shot"}, "endpoint": {"concurrency": 1}}
@@ -39,7 +40,7 @@ def asked(exchanges, step, participant):
 
 
 @pytest.mark.parametrize("step", ["evidence", "score"])
-@pytest.mark.parametrize("kind", ["rate_limited", "unavailable", "dropped", "cut", "server_error"])
+@parametrize_few("kind", ["rate_limited", "unavailable", "dropped", "cut", "server_error"], 2)
 def test_what_may_pass_is_asked_again_with_the_same_request(folder, people, plain, tmp_path, kind, step):
     fault = Fault(kind, participant=str(people[0]), step=step, times=2)
     outcome, found, exchanges = faulty(folder, tmp_path, fault)
@@ -66,7 +67,8 @@ def test_a_slow_answer_is_a_timeout_and_is_asked_for_again(folder, people, plain
     assert scored == [None, 200]
 
 
-@pytest.mark.parametrize("kind", ["wrong_types", "score_7", "missing_item", "prose"])
+@parametrize_few("kind", ["wrong_types", "score_7", "missing_item", "prose"], 2)
+@pytest.mark.slow
 def test_an_invalid_answer_is_asked_for_again_with_the_next_seed(folder, people, plain, tmp_path, kind):
     outcome, found, exchanges = faulty(folder, tmp_path, Fault(kind, participant=str(people[0]), step="score"))
     first, second = asked(exchanges, "score", people[0])
@@ -87,6 +89,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_once_more_with_twice_the_tokens(
 
 
 @pytest.mark.parametrize("kind", ["fence", "fence_tokens"])
+@pytest.mark.slow
 def test_code_fences_change_nothing_but_the_mean_over_all_tokens(folder, people, plain, tmp_path, kind):
     outcome, found, _ = faulty(folder, tmp_path, Fault(kind, participant=str(people[0]), step="score"))
     assert outcome.code == 0
@@ -121,7 +124,7 @@ LASTING = {
 }
 
 
-@pytest.mark.parametrize("kind", LASTING)
+@parametrize_few("kind", LASTING, 5)
 def test_what_lasts_fails_one_participant_with_its_category(folder, people, plain, tmp_path, kind):
     fault = Fault(kind, participant=str(people[0]), step="score", times=None)
     outcome, found, _ = faulty(folder, tmp_path, fault)
@@ -135,9 +138,8 @@ def test_what_lasts_fails_one_participant_with_its_category(folder, people, plai
     assert found == {case: entry for case, entry in plain.items() if case[1] != people[0]}
 
 
-@pytest.mark.parametrize(
-    ("kind", "category"), [("wrong_types", "evidence_invalid"), ("truncated", "evidence_truncated")]
-)
+@parametrize_few(("kind", "category"), [("wrong_types", "evidence_invalid"), ("truncated", "evidence_truncated")], 1)
+@pytest.mark.slow
 def test_without_evidence_every_mode_of_the_participant_fails(folder, people, tmp_path, kind, category):
     fault = Fault(kind, participant=str(people[0]), step="evidence", times=None)
     outcome, found, _ = faulty(folder, tmp_path, fault, changes={})
@@ -156,6 +158,7 @@ def test_the_next_seed_is_tried_once_when_a_500_stays(folder, people, tmp_path):
     assert outcome.code == 0
 
 
+@pytest.mark.slow
 def test_fewer_samples_than_asked_for_fail_the_participant(folder, tmp_path):
     changes = {"assess": {"mode": "zero_shot", "consistency_samples": 3}, "endpoint": {"concurrency": 1, "retries": 0}}
     with serving(folder) as endpoint:
@@ -168,7 +171,8 @@ def test_fewer_samples_than_asked_for_fail_the_participant(folder, tmp_path):
     assert (failure["sample"], failure["valid_samples"], outcome.code) == (3, 2, 4)
 
 
-@pytest.mark.parametrize("kind", ["zero_vector", "short_vector", "nan_vector"])
+@parametrize_few("kind", ["zero_vector", "short_vector", "nan_vector"], 1)
+@pytest.mark.slow
 def test_an_embedding_that_is_none_fails_few_shot_alone(folder, people, tmp_path, kind):
     with serving(folder) as endpoint:
         changes = {"endpoint": {"concurrency": 1}}
@@ -188,6 +192,7 @@ def test_a_key_that_is_refused_ends_the_run_at_once(folder, tmp_path):
     assert not (tmp_path / "run.json").exists()
 
 
+@pytest.mark.slow
 def test_ten_failures_of_the_endpoint_in_a_row_stop_the_run_which_can_be_resumed(tmp_path):
     folder = interviews(tmp_path / "interviews", participants=40)
     changes = {**ZERO, "endpoint": {"concurrency": 1, "retries": 0}}
@@ -201,6 +206,7 @@ def test_ten_failures_of_the_endpoint_in_a_row_stop_the_run_which_can_be_resumed
     assert found == whole
 
 
+@pytest.mark.slow
 def test_failures_are_final_until_they_are_tried_again(folder, people, plain, tmp_path):
     with serving(folder, [Fault("refusal", participant=str(people[0]), step="score")]) as endpoint:
         assert produced(folder, endpoint.base_url, tmp_path, changes=ZERO)[0].code == 4
@@ -229,7 +235,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSED)
+@parametrize_few("kind", REFUSED, 2)
 def test_what_the_endpoint_cannot_do_is_refused_before_anything_is_sent(folder, tmp_path, kind):
     step = "embed" if kind == "no_embeddings" else "probe"
     with serving(folder, [Fault(kind, step=step, times=None)]) as endpoint:

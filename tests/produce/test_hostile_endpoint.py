@@ -16,6 +16,7 @@ from demur.extensions.produce.config import checked_settings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest
 from demur.extensions.produce.failures import ParticipantFailure
 from demur.extensions.produce.pace import Pace
+from parametrized import parametrize_few
 
 KEY = ("zero_shot", "300", "score", 1)
 TIMEOUT, LONGEST = 0.4, 5.0  # seconds of a request, and after which a server gives up by itself
@@ -91,13 +92,14 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("what", ENDLESS)
+@parametrize_few("what", ENDLESS, 3)
 def test_one_deadline_holds_for_the_whole_exchange(what):
     with serving(*ENDLESS[what]) as url:
         outcome, seconds = asked(url)
     assert (outcome, seconds < TIMEOUT + 1) == ("timeout", True)
 
 
+@pytest.mark.slow
 def test_a_flood_of_informational_replies_is_no_way_around_it():
     with serving(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000, pause=0) as url:
         outcome, seconds = asked(url)
@@ -128,7 +130,8 @@ def test_blocks_that_unpack_to_nothing_are_not_waited_for():
     assert (outcome, seconds < TIMEOUT + 1) == ("server_error", True)
 
 
-@pytest.mark.parametrize("scheme", ["https", "HTTPS", "Https", "httpS"])
+@parametrize_few("scheme", ["https", "HTTPS", "Https", "httpS"], 2)
+@pytest.mark.slow
 def test_a_certificate_is_checked_however_the_scheme_is_spelled(scheme):
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(Path(__file__).parent / "data" / "self-signed.pem")

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.produce.folder import locked
 from demur.extensions.produce.journal import Journal, line_of, replayed
 from faults import Fault
+from parametrized import parametrize_few
 from producing import interviews, no_wait, produced, production, serving
 
 CHANGES = {"assess": {"consistency_samples": 2}}
@@ -42,7 +43,8 @@ def whole(folder, endpoint, tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("moment", range(6))
+@parametrize_few("moment", range(6), 1)
+@pytest.mark.slow
 def test_a_journal_that_ends_at_any_byte_leads_to_the_same_run_file(folder, endpoint, whole, tmp_path, moment):
     run = tmp_path / "run"
     shutil.copytree(whole, run)
@@ -94,6 +96,7 @@ def test_killed_at_ten_moments_and_resumed_is_uninterrupted_byte_for_byte(folder
     assert check_killing(folder, endpoint, whole, tmp_path, 10) >= 5
 
 
+@pytest.mark.slow
 def test_the_run_file_does_not_depend_on_concurrency_or_on_the_order_of_calls(folder, endpoint, whole, tmp_path):
     changes = {**CHANGES, "endpoint": {"concurrency": 1}}
     production(folder, endpoint.base_url, tmp_path, changes=changes, limit=1).produce()
@@ -104,6 +107,7 @@ def test_the_run_file_does_not_depend_on_concurrency_or_on_the_order_of_calls(fo
     assert (tmp_path / "run.json").read_bytes() == (whole / "run.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_twice_when_a_run_is_resumed(folder, tmp_path):
     with serving(folder, keep=True) as endpoint:
         for limit in (2, 3, None):
@@ -136,6 +140,7 @@ def test_a_stop_lets_the_run_be_resumed(folder, endpoint, whole, tmp_path):
     assert (tmp_path / "run" / "run.json").read_bytes() == (whole / "run.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_whose_time_is_up_stops_and_can_be_resumed(folder, endpoint, tmp_path):
     changes = {**CHANGES, "endpoint": {"total_timeout": 1e-9}}
     assert production(folder, endpoint.base_url, tmp_path, changes=changes).produce().code == 130
@@ -239,6 +244,7 @@ def test_a_journal_of_another_release_is_refused(tmp_path):
         replayed(path)
 
 
+@pytest.mark.slow
 def test_text_is_kept_while_it_is_needed_and_no_longer(folder, endpoint, tmp_path):
     seen = []
 
@@ -250,6 +256,7 @@ def test_text_is_kept_while_it_is_needed_and_no_longer(folder, endpoint, tmp_pat
     assert not (tmp_path / "run" / "text").exists()
 
 
+@pytest.mark.slow
 def test_text_is_kept_if_it_is_wanted(folder, endpoint, tmp_path):
     production(folder, endpoint.base_url, tmp_path, limit=1, include_text=True, wait=no_wait).produce()
     kept = sorted(path.relative_to(tmp_path / "text").parts[0] for path in (tmp_path / "text").rglob("*.json"))

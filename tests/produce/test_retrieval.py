@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.produce.config import ReferenceSettings
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
 from demur.extensions.produce.inputs import read_inputs_of
@@ -154,15 +154,16 @@ def test_scores_of_chunks_replace_those_of_the_participant_and_without_one_nothi
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("{", "not valid JSON"),
-        ("[]", "expected an object with a list of chunks per participant"),
-        ('{"300": 1}', "participant 300: 1, expected a list of chunks"),
-        ('{"300": [{"Sleep": 1}]}', "participant 300, chunk 0: expected an object with a score or null for every item"),
-        ('{"300": [{"Sleep": 9, "Tired": 1}]}', "participant 300, chunk 0, Sleep: 9, expected"),
+        "{",
+        "[]",
+        '{"300": 1}',
+        '{"300": [{"Sleep": 1}]}',
+        '{"300": [{"Sleep": 9, "Tired": 1}]}',
     ],
 )
 def test_scores_of_chunks_that_are_wrong_are_refused_with_the_file(tmp_path, text, message):
-    with pytest.raises(UserError, match=f"chunks.json: {message}"):
+    with pytest.raises(UserError) as refused:
         with_chunk_scores(tmp_path / "interviews", text)
+    message(refused.value)

@@ -12,6 +12,7 @@ import pytest
 
 from commands import demur
 from faults import Fault
+from parametrized import parametrize_few
 from producing import interviews, serving
 
 FILES = ("lock", "config.json", "journal.jsonl", "references.npz", "failures.json", "usage.json", "run.json")
@@ -84,7 +85,7 @@ def test_a_configuration_that_is_not_of_demur_is_none(folder, endpoint, tmp_path
 
 
 @pytest.mark.parametrize("how", [os.symlink, os.link])
-@pytest.mark.parametrize("name", [*FILES, "text/evidence/304.json"])
+@parametrize_few("name", [*FILES, "text/evidence/304.json"], 3)
 def test_nothing_is_written_through_a_link(folder, endpoint, begun, tmp_path, name, how):
     """Neither in a new folder, nor in one that somebody passed on with a configuration of demur."""
     victim = tmp_path / "victim"
@@ -107,6 +108,7 @@ def test_a_link_to_a_folder_is_not_followed(folder, endpoint, begun, tmp_path, n
     check_refused(produce(folder, endpoint, begun), begun, before)
 
 
+@pytest.mark.slow
 def test_a_link_in_place_of_the_folder_is_refused(folder, endpoint, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
@@ -116,7 +118,7 @@ def test_a_link_in_place_of_the_folder_is_refused(folder, endpoint, tmp_path):
     assert produce(folder, endpoint, tmp_path / "elsewhere").returncode == 0
 
 
-@pytest.mark.parametrize("name", FILES)
+@parametrize_few("name", FILES, 2)
 def test_a_pipe_in_place_of_a_file_blocks_nothing(folder, endpoint, begun, name):
     (begun / name).unlink()
     os.mkfifo(begun / name)
@@ -125,6 +127,7 @@ def test_a_pipe_in_place_of_a_file_blocks_nothing(folder, endpoint, begun, name)
     assert stat.S_ISFIFO((begun / name).lstat().st_mode)
 
 
+@pytest.mark.slow
 def test_a_run_whose_endpoint_could_not_be_used_goes_on_with_another(folder, endpoint, tmp_path):
     run = tmp_path / "run"
     with serving(folder, [Fault("prose", step="probe", times=None)]) as broken:
@@ -169,6 +172,7 @@ def test_no_program_of_the_configurations_folder_is_run(tmp_path, monkeypatch):
     assert len(metadata["run_id"]) == 16
 
 
+@pytest.mark.slow
 def test_embeddings_that_demur_did_not_write_are_asked_for_again(folder, endpoint, begun):
     first = (begun / "run.json").read_bytes()
     for content in odd_arrays(begun / "references.npz"):

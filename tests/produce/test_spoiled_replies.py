@@ -21,6 +21,7 @@ from demur.extensions.produce.failures import EndpointError
 from demur.extensions.produce.scripted import ScriptedEndpoint
 from demur.extensions.produce.scripted_answers import Script
 from demur.read import read_inputs
+from parametrized import parametrize_few
 from producing import failures, interviews, production
 
 LONGEST = 8.0  # seconds that a run of one participant takes at most
@@ -184,7 +185,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@parametrize_few("name", KNOWN, 8)
 def test_a_reply_that_is_wrong_in_one_respect(folder, tmp_path, name):
     change, code, told = KNOWN[name]
 
@@ -206,6 +207,7 @@ def test_a_reply_that_is_wrong_in_one_respect(folder, tmp_path, name):
 
 
 @given(rng=st.randoms(use_true_random=True), often=st.sampled_from([0.1, 0.3, 1.0]))
+@pytest.mark.slow
 def test_a_spoiled_reply_is_never_a_bug_of_ours(folder, scripted, rng, often):
     outcome_of(folder, scripted, rng, often)
 

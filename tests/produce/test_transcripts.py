@@ -2,7 +2,7 @@
 
 import pytest
 
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.produce.failures import ParticipantFailure
 from demur.extensions.produce.transcripts import TranscriptFolder
 

@@ -67,21 +67,22 @@ GRADERS = {"measure": measure, "risk_coverage": risk_coverage, "grade_units": gr
 
 @pytest.mark.parametrize("graded", GRADERS.values(), ids=GRADERS)
 @pytest.mark.parametrize(
-    ("answers", "message"),
+    "answers",
     [
-        (DIGITS, "say the loss: zero_one if a number is a class, abs if it is an amount"),
-        ({name: np.array(column) for name, column in DIGITS.items()}, "say the loss: zero_one"),
-        ({"truth": [1.5, 2, 2, 2], "prediction": [1, 2, None, math.nan]}, "say the loss: zero_one"),
-        ({"data": read_table({"cluster": [1, 1, 2, 2], **DIGITS}, instrument=None)}, "say the loss: zero_one"),
-        ({"truth": ["a", "b", "c", "c"], "prediction": ["a", "c", None, "c"]}, "'a' is a text: .* zero_one"),
-        ({"truth": [1, 2, 3, 4], "prediction": [1, 2, 3, "n/a"]}, "unit 3 .* 'n/a' is a text: .* zero_one"),
-        ({"truth": ["a"] * 4, "prediction": ["b"] * 4, "loss": "abs"}, "'a' is no number: .* use zero_one"),
-        ({"truth": ["1"] * 4, "prediction": ["2"] * 4, "loss": "abs"}, "'1' is a text, not a number: .* use zero_one"),
+        DIGITS,
+        {name: np.array(column) for name, column in DIGITS.items()},
+        {"truth": [1.5, 2, 2, 2], "prediction": [1, 2, None, math.nan]},
+        {"data": read_table({"cluster": [1, 1, 2, 2], **DIGITS}, instrument=None)},
+        {"truth": ["a", "b", "c", "c"], "prediction": ["a", "c", None, "c"]},
+        {"truth": [1, 2, 3, 4], "prediction": [1, 2, 3, "n/a"]},
+        {"truth": ["a"] * 4, "prediction": ["b"] * 4, "loss": "abs"},
+        {"truth": ["1"] * 4, "prediction": ["2"] * 4, "loss": "abs"},
     ],
 )
 def test_labels_are_not_taken_for_amounts(graded, answers, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         graded([4, 3, 2, 1], **answers)
+    message(refused.value)
 
 
 @pytest.mark.parametrize("kind", [int, bool, float])
@@ -95,55 +96,35 @@ def test_scores_that_are_not_whole_are_fine_without_an_instrument():
 
 
 WRONG = {
-    "nan confidence": ({"confidence": [1, math.nan]}, "unit 1 .*: confidence nan, expected a finite number"),
-    "inf confidence": ({"confidence": [1, -math.inf]}, "unit 1 .*: confidence -inf, expected a finite number"),
-    "null confidence": ({"confidence": [1, None]}, "unit 1 .*: confidence null, expected a finite number"),
-    "text confidence": ({"confidence": [1, "high"]}, "unit 1 .*: confidence 'high', expected a finite number"),
-    "bool confidence": (
-        {"confidence": [True, True]},
-        r"unit 0 .*: confidence True, expected a finite number \(and 1 more\)",
-    ),
-    "infinite loss": ({"loss": [math.inf, 1]}, "unit 0 .*: loss inf, expected a finite number"),
-    "text loss": ({"loss": ["0", 1]}, "unit 0 .*: loss '0', expected a finite number, or None or NaN"),
-    "lengths": ({"loss": [1]}, "the columns are of different lengths: units 1, confidence 2"),
-    "a number": ({"loss": 3}, "3 is not a column"),
-    "two dimensions": ({"loss": np.ones((2, 2))}, "unit 0 .*: loss"),
-    "loss by name alone": ({"loss": "abs"}, "give a column of losses, or truth and prediction"),
-    "half": ({"loss": "abs", "truth": [1, 1]}, "truth and prediction come together"),
-    "both": ({"truth": [1, 1], "prediction": [1, 1]}, "with truth and prediction, loss is a name"),
-    "typo": (
-        {"loss": "zero-one", "truth": [1, 1], "prediction": [1, 1]},
-        "no loss is called zero-one; did you mean zero_one",
-    ),
-    "no range": (
-        {"loss": "abs_norm", "truth": [1, 1], "prediction": [1, 1]},
-        "abs_norm divides by the score range: it needs an instrument",
-    ),
-    "out of range": (
-        {"loss": "abs", "truth": [1, 1], "prediction": [1, 7], "instrument": "PHQ-8"},
-        "unit 1 .*: prediction 7, expected an integer 0–3",
-    ),
-    "not whole": (
-        {"loss": "abs", "truth": [1, 1.5], "prediction": [1, None], "instrument": "PHQ-8"},
-        "unit 1 .*: truth 1.5, expected an integer 0–3",
-    ),
-    "bool score": (
-        {"loss": "abs", "truth": [1, 1], "prediction": [1, True]},
-        "unit 1 .*: prediction True, expected a finite",
-    ),
-    "no truth": ({"loss": "abs", "truth": [1, None], "prediction": [1, 1]}, "unit 1 .*: truth null, expected a finite"),
-    "unknown instrument": (
-        {"loss": "abs", "truth": [1, 1], "prediction": [1, 1], "instrument": "PHQ8x"},
-        "no instrument is called PHQ8x; did you mean PHQ-8",
-    ),
+    "nan confidence": {"confidence": [1, math.nan]},
+    "inf confidence": {"confidence": [1, -math.inf]},
+    "null confidence": {"confidence": [1, None]},
+    "text confidence": {"confidence": [1, "high"]},
+    "bool confidence": {"confidence": [True, True]},
+    "infinite loss": {"loss": [math.inf, 1]},
+    "text loss": {"loss": ["0", 1]},
+    "lengths": {"loss": [1]},
+    "a number": {"loss": 3},
+    "two dimensions": {"loss": np.ones((2, 2))},
+    "loss by name alone": {"loss": "abs"},
+    "half": {"loss": "abs", "truth": [1, 1]},
+    "both": {"truth": [1, 1], "prediction": [1, 1]},
+    "typo": {"loss": "zero-one", "truth": [1, 1], "prediction": [1, 1]},
+    "no range": {"loss": "abs_norm", "truth": [1, 1], "prediction": [1, 1]},
+    "out of range": {"loss": "abs", "truth": [1, 1], "prediction": [1, 7], "instrument": "PHQ-8"},
+    "not whole": {"loss": "abs", "truth": [1, 1.5], "prediction": [1, None], "instrument": "PHQ-8"},
+    "bool score": {"loss": "abs", "truth": [1, 1], "prediction": [1, True]},
+    "no truth": {"loss": "abs", "truth": [1, None], "prediction": [1, 1]},
+    "unknown instrument": {"loss": "abs", "truth": [1, 1], "prediction": [1, 1], "instrument": "PHQ8x"},
 }
 
 
-@pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
 def test_wrong_columns_are_one_line(change, message):
     given = {"confidence": [1, 2], "loss": [0, 1]} | change
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         risk_coverage(given.pop("confidence"), **given)
+    message(refused.value)
 
 
 def test_clusters_may_be_numpy_integers():
@@ -216,20 +197,21 @@ def test_a_name_prints_as_it_parses(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    "name",
     [
-        ("arc", "no quantity is called arc; did you mean aurc?"),
-        ("cmax@0.5", "the quantity cmax takes no parameter"),
-        ("risk@0", "coverage '0', expected a number above 0"),
-        ("risk@", "the quantity risk takes a parameter: write risk@0.3"),
-        ("aurc@2", "coverage '2', expected"),
-        ("aurc_full", "no quantity is called aurc_full: that is the artifact key of aurc"),
-        (3, "quantity 3, expected a name such as aurc"),
+        "arc",
+        "cmax@0.5",
+        "risk@0",
+        "risk@",
+        "aurc@2",
+        "aurc_full",
+        3,
     ],
 )
 def test_a_wrong_name_is_one_line(name, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         Measure.of(name)
+    message(refused.value)
 
 
 def test_capitals_make_no_other_name():

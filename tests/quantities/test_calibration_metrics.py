@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from demur import Plan, UserError, read_table, reliability
-from demur.confidences.calibrators import compute_binary_nll, compute_ece
+from demur import Measure, Plan, UserError, compute_binary_nll, compute_ece, read_table, reliability
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.quantities import Measure, quantities
+from demur.quantities import quantities
 from demur.quantities.forecasts import Forecasts
 from demur.sampling.draws import weights
+from parametrized import parametrize_few
 
 NAMES = [entry.name for entry in quantities("forecasts", "calibration")]
 
@@ -173,26 +173,27 @@ def test_duplicating_every_forecast_changes_nothing(pairs):
 
 
 @pytest.mark.parametrize(
-    ("p", "y", "n_bins", "message"),
+    ("p", "y", "n_bins"),
     [
-        ([1.5], [1], 10, "probability 1.5 at position 0, expected a number from 0 to 1"),
-        ([0.5, math.nan], [1, 0], 10, "probability nan at position 1, expected"),
-        ([0.5, None], [1, 0], 10, "probability null at position 1, expected"),
-        ([True], [1], 10, "probability True at position 0, expected"),
-        ([-0.1, -0.2], [1, 0], 10, "probability -0.1 at position 0, expected .* .and 1 more"),
-        ([0.5], [2], 10, "outcome 2 at position 0, expected a number from 0 to 1"),
-        ([0.5], ["yes"], 10, "outcome 'yes' at position 0, expected"),
-        ([0.5], [1, 0], 10, "1 probabilities and 2 outcomes do not go together"),
-        ([], [], 10, "there are no forecasts"),
-        ([0.5], [1], 0, "n_bins 0, expected an integer from 1 to 10000"),
-        ([0.5], [1], 10_001, "n_bins 10001, expected an integer from 1 to 10000"),
-        ([0.5], [1], 10.0, "n_bins 10.0, expected an integer"),
-        ([0.5], [1], True, "n_bins True, expected an integer"),
+        ([1.5], [1], 10),
+        ([0.5, math.nan], [1, 0], 10),
+        ([0.5, None], [1, 0], 10),
+        ([True], [1], 10),
+        ([-0.1, -0.2], [1, 0], 10),
+        ([0.5], [2], 10),
+        ([0.5], ["yes"], 10),
+        ([0.5], [1, 0], 10),
+        ([], [], 10),
+        ([0.5], [1], 0),
+        ([0.5], [1], 10_001),
+        ([0.5], [1], 10.0),
+        ([0.5], [1], True),
     ],
 )
 def test_what_is_no_forecast(p, y, n_bins, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         compute_ece(p, y, n_bins=n_bins)
+    message(refused.value)
 
 
 def test_outcomes_may_be_true_and_false_and_options_are_checked():
@@ -234,7 +235,7 @@ class TestReliability:
     def test_abstentions_have_no_forecast(self):
         assert reliability([0.5, 0.9], [1, None]).forecasts.total.tolist() == [1]
 
-    @pytest.mark.parametrize("target", ["correctness", "loss"])
+    @parametrize_few("target", ["correctness", "loss"], 1)
     def test_replicates_are_the_metrics_of_what_was_drawn(self, target):
         items = run_system(make_people(9, seed=3), ZERO_SHOT, seed=3).items()
         found = reliability("verbalized", data=items, target=target)
@@ -263,26 +264,18 @@ class TestReliability:
         assert [w.code for w in found.warnings] == ["few_clusters"]
 
     @pytest.mark.parametrize(
-        ("call", "message"),
+        "call",
         [
-            (
-                lambda items: reliability("llm", data=items),
-                "expected a number from 0 to 1 .and [0-9]+ more.: calibrate it to be one",
-            ),
-            (lambda items: reliability("verbalized", [1], data=items), "items bring their own outcomes and clusters"),
-            (lambda items: reliability("verbalized", data=items, target="right"), "no target is called right"),
-            (lambda _: reliability([0.5]), "give the outcomes"),
-            (lambda _: reliability([1.5], [1]), "confidence 1.5 at position 0, expected a number from 0 to 1"),
-            (
-                lambda _: reliability([0.5], [1], calibration=object()),
-                "a calibration and a target are for the items of a reader",
-            ),
-            (
-                lambda items: reliability("verbalized", data=items).estimate(["eec"], plan=Plan(2, seed=1)),
-                "no quantity is called eec; did you mean ece",
-            ),
+            lambda items: reliability("llm", data=items),
+            lambda items: reliability("verbalized", [1], data=items),
+            lambda items: reliability("verbalized", data=items, target="right"),
+            lambda _: reliability([0.5]),
+            lambda _: reliability([1.5], [1]),
+            lambda _: reliability([0.5], [1], calibration=object()),
+            lambda items: reliability("verbalized", data=items).estimate(["eec"], plan=Plan(2, seed=1)),
         ],
     )
     def test_what_makes_no_sense(self, call, message):
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             call(run_system(make_people(4, seed=1), ZERO_SHOT, seed=1).items())
+        message(refused.value)

@@ -88,6 +88,7 @@ def test_the_normalised_loss_is_summed_as_integers_in_any_order():
         assert curve(units, loss="abs_norm", instrument="PHQ-8").selective_risk.tolist() == [7 / 9]
 
 
+@pytest.mark.slow
 def test_a_convex_curve_is_its_own_hull():
     """r = c² at 50 000 points: second differences of 1e-9 that an absolute epsilon would flatten."""
     size = 50_000

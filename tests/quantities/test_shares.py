@@ -3,12 +3,12 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from demur import Measure, Minus, Plan, compare, grade_units
 from demur.quantities.forecasts import Forecasts
+from parametrized import parametrize_few
 
 
 def share(part, whole):
@@ -25,7 +25,7 @@ def test_shares_of_forecasts(pairs):
         assert Measure.of("auroc")(forecasts)[0] == share(ranked, pairs_of)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@parametrize_few("seed", range(5), 2)
 def test_shares_of_the_draws(seed):
     """Of draws above and below 0, of those without the number, with another threshold, and of a shorter curve."""
     rng = np.random.default_rng(seed)

@@ -68,24 +68,25 @@ def test_a_name_is_escaped_byte_by_byte():
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    "line",
     [
-        ("", "no key of a signature is called ''"),
-        (LINE.replace("abst", "abstentions"), "no key of a signature is called abstentions; did you mean abst"),
-        (LINE.replace("abst:in", "abst:out"), "abst 'out', expected in or drop or zero or max"),
-        (LINE.replace("|x:1|", "|x:10|"), "x '10', expected 1 or 100 or 1000"),
-        (LINE.replace("|x:1|", "|"), "the key x is missing"),
-        (LINE.replace("|x:1|", "|").replace("|dom:cmax", ""), r"the key dom is missing \(and 1 more\)"),
-        (f"{LINE}|x:1", "x appears twice"),
-        (LINE.replace("llm", "LLM"), "conf has 'LLM', expected a colon and a value"),
-        (LINE.replace("conf:llm", "conf"), "conf has '', expected a colon"),
-        (LINE.replace("llm", "%FF"), "conf '%FF' is not text in UTF-8"),
-        (LINE.replace("abs_norm.3", "abs_norm"), "loss 'abs_norm', expected abs, abs_norm.RANGE, zero_one, given or"),
-        (LINE.replace("abs_norm.3", "abs.3"), "loss 'abs.3'"),
-        (LINE.replace("abs_norm.3", "mse"), "loss 'mse'"),
-        (LINE.replace("cluster.10000.s7", "cluster.s7"), "boot 'cluster.s7', expected none, cluster.B.sSEED"),
+        "",
+        LINE.replace("abst", "abstentions"),
+        LINE.replace("abst:in", "abst:out"),
+        LINE.replace("|x:1|", "|x:10|"),
+        LINE.replace("|x:1|", "|"),
+        LINE.replace("|x:1|", "|").replace("|dom:cmax", ""),
+        f"{LINE}|x:1",
+        LINE.replace("llm", "LLM"),
+        LINE.replace("conf:llm", "conf"),
+        LINE.replace("llm", "%FF"),
+        LINE.replace("abs_norm.3", "abs_norm"),
+        LINE.replace("abs_norm.3", "abs.3"),
+        LINE.replace("abs_norm.3", "mse"),
+        LINE.replace("cluster.10000.s7", "cluster.s7"),
     ],
 )
-def test_a_mistake_is_named(line, told):
-    with pytest.raises(UserError, match=told):
+def test_a_mistake_is_named(line, message):
+    with pytest.raises(UserError) as refused:
         Signature.parse(line)
+    message(refused.value)

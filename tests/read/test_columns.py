@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from demur import UserError, read_table
-from demur.read import TableOptions, gather, parquet
-from demur.read.rows import read_systems
+from demur import TableOptions, UserError, read_systems, read_table
+from demur.read import gather, parquet
 from runs import written
 
 UNITS = {

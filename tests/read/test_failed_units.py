@@ -103,17 +103,18 @@ class TestFailed:
         assert read_table(whole, instrument=scale).unit_names == [(1, "q1")]
 
     @pytest.mark.parametrize(
-        ("states", "rule", "message"),
+        ("states", "rule"),
         [
-            (("ok", "error", "ok"), "drop", "cluster a, y: status 'error', expected ok, failed or failed: CAUSE"),
-            (("ok", None, "ok"), "drop", "cluster a, y: status null, expected ok, failed or failed: CAUSE"),
-            (("failed", "ok", "failed"), "refuse", r"cluster a, x: it failed; .* leaves such units out \(and 1 more\)"),
-            (("failed", "failed", "failed"), "drop", r"nothing to evaluate: no cluster succeeded \(2 failed\)"),
+            (("ok", "error", "ok"), "drop"),
+            (("ok", None, "ok"), "drop"),
+            (("failed", "ok", "failed"), "refuse"),
+            (("failed", "failed", "failed"), "drop"),
         ],
     )
     def test_what_is_wrong_is_told(self, states, rule, message):
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             read_table(with_status(*states), options=TableOptions(failed_units=rule))
+        message(refused.value)
 
     def test_a_rule_nobody_knows_is_told_with_the_others(self):
         with pytest.raises(UserError, match="rule for failed units is called abstained; did you mean abstain"):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from demur import PHQ8
 from demur.facts.column_names import Likeness, confidence_likeness
-from demur.facts.instruments import PHQ8
 from demur.options import flag_of
 from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Given, plain_name
 from demur.read.guesser import guess

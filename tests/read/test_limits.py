@@ -20,6 +20,7 @@ from demur import UserError, instrument, read_items, read_table
 from demur.files.limits import FILE, LINE, MEMBER, RATIO
 from inspect_logs import archive, members_of
 from installation import needs
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 UNITS = "cluster,item,truth,prediction,note\n"
@@ -116,6 +117,7 @@ def test_what_is_read_in_one_piece_has_a_limit(file, tmp_path, monkeypatch):
         assert str(caught.value) == f"{path}: {expected}"
 
 
+@pytest.mark.slow
 def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     rows = {"cluster": [*range(300)], "item": ["q"] * 300, "truth": [0] * 300, "prediction": [0] * 300}
@@ -150,7 +152,7 @@ def spaces():
     return gzip.compress(b" " * 20_000_000)
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("name", "words"),
     [
         ("log.json", ("import", "inspect", "log.json", "-o", "u.jsonl")),
@@ -162,6 +164,7 @@ def spaces():
         ("run.json.gz", ("evaluate", "run.json.gz")),
         _rankings("qrels.gz", ("retrieval", "--qrels", "qrels.gz", "--run", "qrels.gz")),
     ],
+    3,
 )
 def test_a_few_bytes_that_unpack_to_very_many_are_refused(tmp_path, spaces, name, words):
     written(tmp_path, spaces, name)
@@ -170,6 +173,7 @@ def test_a_few_bytes_that_unpack_to_very_many_are_refused(tmp_path, spaces, name
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"demur: {name}: {TOO_MUCH}\n")
 
 
+@pytest.mark.slow
 def test_the_members_of_an_archive_are_counted_together(tmp_path):
     start, *_, end = members_of([])
     blank = [(f"samples/{name}_epoch_1.json", b" " * 10_000_000 + b'{"id": 1}') for name in "ab"]
@@ -178,6 +182,7 @@ def test_the_members_of_an_archive_are_counted_together(tmp_path):
     assert (done.returncode, done.stderr) == (2, f"demur: log.eval: {TOO_MUCH}\n")
 
 
+@pytest.mark.slow
 def test_the_ratio_can_be_raised(tmp_path, spaces, monkeypatch):
     path = written(tmp_path, spaces, "run.json.gz")
     monkeypatch.setenv(RATIO.variable, "2000")
@@ -196,7 +201,8 @@ def test_blank_space_is_skipped_at_once(tmp_path):
     assert took[1] < took[0] + 0.5
 
 
-@pytest.mark.parametrize(("name", "first"), [("t.csv", UNITS), ("t.jsonl", "")])
+@parametrize_few(("name", "first"), [("t.csv", UNITS), ("t.jsonl", "")], 1)
+@pytest.mark.slow
 def test_blank_lines_come_to_an_end(tmp_path, name, first):
     path = written(tmp_path, first + "\n" * 1_100_000, name)
     with pytest.raises(UserError, match=r"line 100000\d: 1000000 empty lines before it, expected rows"):
@@ -208,6 +214,7 @@ def equal_rows(count, **columns):
     return pa.table({name: pa.repeat(pa.scalar(value), count) for name, value in equal.items()})
 
 
+@pytest.mark.slow
 def test_parquet_of_equal_rows_is_counted_by_its_cells(tmp_path):
     """Twenty-one million rows took two hundred kilobytes of file and seven gigabytes of memory."""
     pq.write_table(equal_rows(2_000_000), tmp_path / "t.parquet", compression="zstd")

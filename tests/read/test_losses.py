@@ -160,20 +160,17 @@ class TestAbstained:
         assert (items.answered.tolist(), items.ignored_answers) == ([True, False], 1)
 
     @pytest.mark.parametrize(
-        ("column", "flag", "message"),
+        ("column", "flag"),
         [
-            (
-                {"loss": [None, 1]},
-                False,
-                "cluster 1, 1: loss null, expected a number, 0 or more, as abstained is false",
-            ),
-            ({"loss": [0, 1]}, "no", "cluster 1, 1: abstained 'no', expected true or false, or 1 or 0"),
-            ({"loss": [0, 1]}, None, "cluster 1, 1: abstained null, expected true or false, or 1 or 0"),
+            ({"loss": [None, 1]}, False),
+            ({"loss": [0, 1]}, "no"),
+            ({"loss": [0, 1]}, None),
         ],
     )
     def test_an_answer_without_a_loss_is_an_error(self, column, flag, message):
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             read_table({"cluster": [1, 2], **column, "abstained": [flag, False]})
+        message(refused.value)
 
     def test_answers_that_are_not_counted_are_told(self):
         items = read_table({"cluster": [1, 2, 3], "loss": [0, 1, 1], "abstained": [0, 0, 1], "sure": [1, 2, 3]})
@@ -183,78 +180,31 @@ class TestAbstained:
 
 
 WRONG = {
-    "negative": ({"loss": [-1, 0]}, {}, "cluster 1, 1: loss -1, expected a number, 0 or more or null"),
-    "a text": ({"loss": ["?", 0]}, {}, r"cluster 1, 1: loss '\?', expected a number, 0 or more or null"),
-    "above the largest": (
-        {"loss": [3, 0]},
-        {"options": TableOptions(loss_max=2)},
-        r"loss 3, expected a number 0 to 2 \(the largest loss, loss_max\) or null",
-    ),
-    "above the range": (
-        {"score": [0, 2]},
-        {},
-        r"cluster 2, 1: score 2, expected a number 0 to 1 \(the range of scores, score_range\) or null",
-    ),
-    "below the range": (
-        {"score": [0.5, 5]},
-        {"options": ONE_TO_FIVE},
-        "cluster 1, 1: score 0.5, expected a number 1 to 5",
-    ),
-    "two sources": (
-        {"loss": [0, 1], "score": [1, 0]},
-        {},
-        "loss, and score; say which one counts: columns={'loss': 'loss'} or columns={'score': 'score'}",
-    ),
-    "loss and truth": (
-        {"loss": [0, 1], "truth": [1, 0], "prediction": [1, 1]},
-        {},
-        "two sources of loss: loss, and truth and prediction; say which one counts: columns={'loss': 'loss'} or",
-    ),
-    "no source": (
-        {"sure": [1, 0]},
-        {},
-        ".*; or give losses, columns={'loss': 'COLUMN'}, or scores, columns={'score': 'COLUMN'}",
-    ),
-    "half a source": ({"truth": [1, 0]}, {}, "no column prediction for prediction; columns: cluster, truth"),
-    "an instrument": (
-        {"loss": [1, 0]},
-        {"instrument": PHQ9},
-        "PHQ-9 bounds truths and predictions; losses have no use for",
-    ),
-    "the usual instrument": (
-        {"loss": [1, 0]},
-        {"instrument": "PHQ-8"},
-        "PHQ-8 bounds truths and predictions; losses have no use for",
-    ),
-    "a range of nothing": ({"loss": [1, 0]}, {"options": ONE_TO_FIVE}, "a score range needs a column of scores"),
-    "a largest loss of nothing": ({"score": [1, 0]}, {"options": TableOptions(loss_max=1)}, "needs a column of losses"),
-    "a range the wrong way": (
-        {"score": [1, 0]},
-        {"options": TableOptions(score_range=(5, 1))},
-        "score range 5:1, expected two numbers, the lower one first",
-    ),
-    "no item of an instrument": (
-        {"truth": [1, 0], "prediction": [1, 0]},
-        {"instrument": PHQ8},
-        "no column item for item; .* a table without the items of PHQ-8 needs ReadingOptions.instrument='none'.",
-    ),
-    "other items": (
-        {"item": ["x", "y"], "truth": [1, 0], "prediction": [1, 0]},
-        {"instrument": PHQ8},
-        "x: no such item, PHQ-8 has .*; a table with items of its own needs ReadingOptions.instrument='none'.",
-    ),
-    "a cluster column too": (
-        {"loss": [1, 0]},
-        {"options": TableOptions(every_row_its_own_cluster=True)},
-        "the column cluster holds clusters: leave out every_row_its_own_cluster",
-    ),
+    "negative": ({"loss": [-1, 0]}, {}),
+    "a text": ({"loss": ["?", 0]}, {}),
+    "above the largest": ({"loss": [3, 0]}, {"options": TableOptions(loss_max=2)}),
+    "above the range": ({"score": [0, 2]}, {}),
+    "below the range": ({"score": [0.5, 5]}, {"options": ONE_TO_FIVE}),
+    "two sources": ({"loss": [0, 1], "score": [1, 0]}, {}),
+    "loss and truth": ({"loss": [0, 1], "truth": [1, 0], "prediction": [1, 1]}, {}),
+    "no source": ({"sure": [1, 0]}, {}),
+    "half a source": ({"truth": [1, 0]}, {}),
+    "an instrument": ({"loss": [1, 0]}, {"instrument": PHQ9}),
+    "the usual instrument": ({"loss": [1, 0]}, {"instrument": "PHQ-8"}),
+    "a range of nothing": ({"loss": [1, 0]}, {"options": ONE_TO_FIVE}),
+    "a largest loss of nothing": ({"score": [1, 0]}, {"options": TableOptions(loss_max=1)}),
+    "a range the wrong way": ({"score": [1, 0]}, {"options": TableOptions(score_range=(5, 1))}),
+    "no item of an instrument": ({"truth": [1, 0], "prediction": [1, 0]}, {"instrument": PHQ8}),
+    "other items": ({"item": ["x", "y"], "truth": [1, 0], "prediction": [1, 0]}, {"instrument": PHQ8}),
+    "a cluster column too": ({"loss": [1, 0]}, {"options": TableOptions(every_row_its_own_cluster=True)}),
 }
 
 
-@pytest.mark.parametrize(("columns", "reading", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("columns", "reading"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_one_line(columns, reading, message):
-    with pytest.raises(UserError, match=message) as raised:
+    with pytest.raises(UserError) as raised:
         read_table({"cluster": [1, 2], **columns}, **reading)
+    message(raised.value)
     assert "\n" not in str(raised.value)
 
 

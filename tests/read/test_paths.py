@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from commands import demur
 from demur import UserError, load, read_table
+from parametrized import parametrize_few
 from runs import written
 from sections import evaluate
 
@@ -68,20 +69,22 @@ def test_what_differs_in_a_part_differs_when_joined(pairs):
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    "columns",
     [
-        ({"cluster": "doc.name"}, r"row 1: doc.name \(cluster\) is empty, expected what the row belongs to"),
-        ({"cluster": "dog.name"}, "no column dog.name for cluster; columns: doc_id, filter, doc, acc, p"),
-        ({"item": "doc_id,fold"}, "no column doc_id,fold for item; columns: "),
-        ({"item": "doc_id,doc"}, "row 0: doc {'document': 'd1', 'tags': .*, expected a name or a number, to be joined"),
-        ({"item": "doc_id,doc.name"}, "row 0: doc.name missing, expected a name or a number, to be joined"),
+        {"cluster": "doc.name"},
+        {"cluster": "dog.name"},
+        {"item": "doc_id,fold"},
+        {"item": "doc_id,doc"},
+        {"item": "doc_id,doc.name"},
     ],
 )
 def test_a_path_that_leads_nowhere_is_one_line(columns, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         read_table(lists(None), columns=COLUMNS | columns)
+    message(refused.value)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_them_and_an_audit_knows_them(tmp_path):
     path = json_lines(tmp_path)
     roles = ("--column", "cluster=doc.document", "--column", "item=doc_id,filter")
@@ -111,7 +114,7 @@ NESTED = {"cluster": "meta.doc", "item": "id", "score": "judge.score"}
 
 
 @pytest.mark.uses("groups")
-@pytest.mark.parametrize("source", ["jsonl", "parquet", "lists"])
+@parametrize_few("source", ["jsonl", "parquet", "lists"], 1)
 def test_confidences_groups_and_probabilities_are_found_by_their_paths(tmp_path, source):
     data, path = nested(tmp_path, source), "model.sure"
     options = {"resamples": 0, "labels": {"language": "meta.lang"}, "probability": path, "threshold": 0.75}

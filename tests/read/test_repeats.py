@@ -108,19 +108,20 @@ def test_repeats_that_failed_do_not_vote_and_a_question_of_such_alone_failed():
 
 
 WRONG = {
-    "not a number": ({"repeat": ["a"] * 7}, "vote", "item 'q': repeat 'a', expected an integer from 1"),
-    "twice": ({"repeat": [1] * 7}, "vote", r"cluster d, q: repeat 1 is given more than once \(and 3 more\)"),
-    "twice, first": ({"repeat": [1] * 7}, "first", "repeat 1 is given more than once"),
-    "two truths": ({"truth": ["Rome"] * 6 + ["x"]}, "vote", "cluster e, q#2: ground truth x, but Rome in q#1"),
-    "computed": ({"consistency_na_rate": [0] * 7}, "vote", "voting computes a signal consistency_na_rate too"),
-    "no rule": ({}, "mean", "no rule for repeats is called mean; there are: first, units, vote"),
+    "not a number": ({"repeat": ["a"] * 7}, "vote"),
+    "twice": ({"repeat": [1] * 7}, "vote"),
+    "twice, first": ({"repeat": [1] * 7}, "first"),
+    "two truths": ({"truth": ["Rome"] * 6 + ["x"]}, "vote"),
+    "computed": ({"consistency_na_rate": [0] * 7}, "vote"),
+    "no rule": ({}, "mean"),
 }
 
 
-@pytest.mark.parametrize(("change", "rule", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("change", "rule"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_put_together_is_refused(change, rule, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         read(TABLE | change, rule)
+    message(refused.value)
 
 
 def test_a_rule_without_repeats_and_repeats_without_items_are_misunderstandings():
@@ -157,6 +158,7 @@ def test_units_of_a_log_vote_if_their_answers_were_imported(tmp_path):
         read_table(units_file(tmp_path, answers=False), options=TableOptions(repeats="vote"))
 
 
+@pytest.mark.slow
 def test_the_choice_is_in_the_file_and_on_the_console_and_is_audited(tmp_path):
     rows = ["cluster,item,repeat,truth,prediction,sure"]
     rows += [f"{n},q,{r},{n % 3},{(n * r) % 3},{n / 10 + r / 100}" for n in range(8) for r in (1, 2, 3)]

@@ -157,69 +157,61 @@ def changed(**columns):
 
 
 WRONG = {
-    "no column": ({"item": ["q1"]}, r"no column cluster for cluster; columns: item; map it"),
-    "lengths": (changed(truth=[1]), "the columns are of different lengths"),
-    "unit twice": (changed(item=["q1", "q1", "q2", "q1"]), "cluster 2, q1: given more than once"),
-    "item missing": (
-        {name: values[:3] for name, values in COLUMNS.items()},
-        "cluster 1, q1: missing, expected all 2 items of two",
-    ),
-    "unknown item": (changed(item=["q1", "q9", "q2", "q1"]), "cluster 2, q9: no such item, two has q1, q2"),
-    "item is a number": (changed(item=["q1", 2, "q2", "q1"]), "cluster 2: item 2, expected its name"),
-    "item is empty": (changed(item=["q1", "", "q2", "q1"]), "cluster 2: item '', expected its name"),
-    "truth is null": (changed(truth=[0, None, 2, 3]), "cluster 2, q2: ground truth null, expected an integer 0–3"),
-    "prediction 1.5": (
-        changed(prediction=[0, 1.5, 1, 3]),
-        "cluster 2, q2: predicted 1.5, expected an integer 0–3 or null",
-    ),
-    "prediction inf": (changed(prediction=[0, float("inf"), 1, 3]), "cluster 2, q2: predicted inf"),
-    "prediction N/A": (changed(prediction=[0, "N/A", 1, 3]), "cluster 2, q2: predicted 'N/A'"),
-    "cluster 1.5": (changed(cluster=[2, 2, 1.5, 1.5]), "cluster id 1.5, expected an integer or a text without spaces"),
-    "cluster null": (changed(cluster=[2, 2, None, None]), r"row 3: cluster \(cluster\) is empty, expected"),
-    "cluster 1 and '1'": (changed(cluster=[1, 1, "1", "1"]), "cluster 1 is given both as a number and as text"),
-    "NaN signal": (
-        changed(token_msp=[0.5, float("nan"), 1, 1]),
-        "cluster 2, q2: token_msp nan, expected a number from 0",
-    ),
-    "nothing": ({name: [] for name in COLUMNS}, "there are no rows: nothing can be evaluated"),
-    "not a table": (3, "a table is a path, a data frame or a dict of lists, not int"),
+    "no column": {"item": ["q1"]},
+    "lengths": changed(truth=[1]),
+    "unit twice": changed(item=["q1", "q1", "q2", "q1"]),
+    "item missing": {name: values[:3] for name, values in COLUMNS.items()},
+    "unknown item": changed(item=["q1", "q9", "q2", "q1"]),
+    "item is a number": changed(item=["q1", 2, "q2", "q1"]),
+    "item is empty": changed(item=["q1", "", "q2", "q1"]),
+    "truth is null": changed(truth=[0, None, 2, 3]),
+    "prediction 1.5": changed(prediction=[0, 1.5, 1, 3]),
+    "prediction inf": changed(prediction=[0, float("inf"), 1, 3]),
+    "prediction N/A": changed(prediction=[0, "N/A", 1, 3]),
+    "cluster 1.5": changed(cluster=[2, 2, 1.5, 1.5]),
+    "cluster null": changed(cluster=[2, 2, None, None]),
+    "cluster 1 and '1'": changed(cluster=[1, 1, "1", "1"]),
+    "NaN signal": changed(token_msp=[0.5, float("nan"), 1, 1]),
+    "nothing": {name: [] for name in COLUMNS},
+    "not a table": 3,
 }
 
 
-@pytest.mark.parametrize(("table", "message"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("table", WRONG.values(), ids=WRONG)
 def test_a_wrong_table_is_one_line(table, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         read_table(table, instrument=TWO)
+    message(refused.value)
 
 
 WRONG_FILES = {
-    "no header": ("", "t.csv", "the file is empty"),
-    "empty line": ("\n" + CSV, "t.csv", "line 1 is empty, expected the names of the columns"),
-    "header only": ("cluster,item,truth,prediction\n", "t.csv", "there are no rows"),
-    "ragged": (CSV + "3,q1\n", "t.csv", "line 6: 2 cells, expected 6 as in the header"),
-    "column twice": ("a,a\n1,2\n", "t.csv", "the column a appears twice in the header"),
-    "bad quote": ('cluster,item\n"1"x,2\n', "t.csv", "line 2: not valid CSV"),
-    "nul": ("cluster,item\n1,\0\n", "t.csv", "."),
-    "decimal ids": (CSV.replace("\n2,", "\n2.5,"), "t.csv", r"cluster id '2\.5', expected an integer or text"),
-    "not utf-8": (b"cluster\n\xff\n", "t.csv", "not UTF-8 text: byte 8 is 0xff"),
-    "no lines": ("\n", "t.jsonl", "the file is empty"),
-    "bad line": ('{"a": 1}\n{"a": NaN}\n', "t.jsonl", "line 2: not valid JSON: NaN"),
-    "line is a list": ("[]\n", "t.jsonl", "line 1: expected an object"),
+    "no header": ("", "t.csv"),
+    "empty line": ("\n" + CSV, "t.csv"),
+    "header only": ("cluster,item,truth,prediction\n", "t.csv"),
+    "ragged": (CSV + "3,q1\n", "t.csv"),
+    "column twice": ("a,a\n1,2\n", "t.csv"),
+    "bad quote": ('cluster,item\n"1"x,2\n', "t.csv"),
+    "nul": ("cluster,item\n1,\0\n", "t.csv"),
+    "decimal ids": (CSV.replace("\n2,", "\n2.5,"), "t.csv"),
+    "not utf-8": (b"cluster\n\xff\n", "t.csv"),
+    "no lines": ("\n", "t.jsonl"),
+    "bad line": ('{"a": 1}\n{"a": NaN}\n', "t.jsonl"),
+    "line is a list": ("[]\n", "t.jsonl"),
     "absent prediction": (
         '{"cluster": 1, "item": "q1", "truth": 1, "prediction": 1}\n{"cluster": 1, "item": "q2", "truth": 1}\n',
         "t.jsonl",
-        "cluster 1, q2: predicted missing, expected an integer 0–3 or null",
     ),
-    "not parquet": (b"PAR1 but not really", "t.parquet", "not valid Parquet"),
-    "unknown ending": ("", "t.xlsx", "whose name ends in .csv, .tsv, .jsonl, .ndjson, .parquet"),
+    "not parquet": (b"PAR1 but not really", "t.parquet"),
+    "unknown ending": ("", "t.xlsx"),
 }
 
 
-@pytest.mark.parametrize(("content", "name", "message"), WRONG_FILES.values(), ids=WRONG_FILES)
+@pytest.mark.parametrize(("content", "name"), WRONG_FILES.values(), ids=WRONG_FILES)
 def test_a_wrong_file_is_one_line_with_its_name(tmp_path, content, name, message):
     path = written(tmp_path, content, name)
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(UserError) as caught:
         read_table(path, instrument=TWO)
+    message(caught.value)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 

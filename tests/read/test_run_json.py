@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from demur import GAD7, PHQ8, UserError, grade, read_run
+from demur import GAD7, PHQ8, Curve, UserError, grade, read_run
 from demur.facts.columns import State
-from demur.quantities.curve import Curve
 from runs import experiment, failure, participant, run, written
 
 

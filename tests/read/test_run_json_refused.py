@@ -34,106 +34,58 @@ def identified(person):
 
 
 WRONG_CONTENT = {
-    "pred true": (predicting(True), "participant 300, Sleep: predicted True, expected an integer 0–3 or null"),
-    "pred 1.5": (predicting(1.5), "participant 300, Sleep: predicted 1.5, expected an integer 0–3 or null"),
-    "pred 7": (predicting(7), "participant 300, Sleep: predicted 7, expected an integer 0–3 or null"),
-    "pred -5": (predicting(-5), "participant 300, Sleep: predicted -5, expected an integer 0–3 or null"),
-    "pred text": (predicting("2"), "participant 300, Sleep: predicted '2', expected an integer 0–3 or null"),
-    "pred huge": (predicting(10**400), "participant 300, Sleep: predicted an integer of very many digits, expected an"),
-    "truth null": (
-        lambda c: people(c)[0]["ground_truth_items"].update(Sleep=None),
-        "participant 300, Sleep: ground truth null, expected an integer 0–3",
-    ),
-    "truth 4": (
-        lambda c: people(c)[1]["ground_truth_items"].update(Moving=4),
-        "participant 301, Moving: ground truth 4, expected an integer 0–3",
-    ),
-    "9th item": (
-        lambda c: people(c)[0]["predicted_items"].update(Extra=1),
-        "participant 300, Extra: no such item (in predicted_items), PHQ-8 has NoInterest, Depressed, Sleep",
-    ),
-    "missing item": (
-        lambda c: people(c)[0]["item_signals"].pop("Sleep"),
-        "participant 300, Sleep: missing from item_signals, expected all 8 items",
-    ),
-    "missing map": (lambda c: people(c)[0].pop("predicted_items"), "participant 300: predicted_items is missing"),
-    "map is a list": (
-        lambda c: people(c)[0].update(predicted_items=[1]),
-        "participant 300: predicted_items is a list, expected an object",
-    ),
-    "signals of an item are a number": (
-        lambda c: people(c)[0]["item_signals"].update(Sleep=3),
-        "participant 300, Sleep: item_signals is 3, expected an object",
-    ),
-    "id 300.7": (identified(300.7), "participant id 300.7, expected an integer or a text without spaces"),
-    "id true": (identified(True), "participant id True, expected an integer or a text without spaces"),
-    "id empty": (identified(" "), "participant id ' ', expected an integer or a text without spaces"),
-    "id half a character": (identified("\ud800"), "not valid JSON: '\\ud800' holds half of a character"),
-    "id null": (identified(None), "experiments[0].results.results[0]: participant_id is missing"),
-    "300 and '300'": (identified("301"), "participant 301 is given both as a number and as text"),
-    "same participant twice": (identified(301), "participant 301 appears more than once"),
-    "successful and failed": (
-        lambda c: people(c).append(failure(300)),
-        "participant 300 appears more than once",
-    ),
-    "success missing": (
-        lambda c: people(c)[0].pop("success"),
-        "participant 300: success is missing, expected true or false",
-    ),
-    "success 'false'": (
-        lambda c: people(c)[0].update(success="false"),
-        "participant 300: success is 'false', expected true or false",
-    ),
-    "participant is a list": (
-        lambda c: people(c).append([]),
-        "experiments[0].results.results[2] is a list, expected an object",
-    ),
-    "no experiments": (lambda c: c.update(experiments=[]), "experiments is empty: there is nothing to evaluate"),
-    "experiments missing": (lambda c: c.pop("experiments"), "the run: experiments is missing, expected a list"),
-    "experiment is null": (lambda c: c.update(experiments=[None]), "experiments[0] is null, expected an object"),
-    "results missing": (lambda c: c["experiments"][0].pop("results"), "experiments[0]: results is missing"),
-    "no participants": (
-        lambda c: people(c).clear(),
-        "experiments[0] has no participants: there is nothing to evaluate",
-    ),
-    "all failed": (
-        lambda c: [person.update(success=False) for person in people(c)],
-        "nothing to evaluate: no participant succeeded (2 failed)",
-    ),
-    "mode is a number": (
-        lambda c: c["experiments"][0]["results"].update(mode=3),
-        "experiments[0].results: mode is 3, expected text",
-    ),
-    "run id is a list": (
-        lambda c: c["run_metadata"].update(run_id=[]),
-        "run_metadata: run_id is a list, expected text",
-    ),
-    "verbalized 6": (
-        signalling(verbalized_confidence=6),
-        "participant 300, Sleep: verbalized_confidence 6, expected a number from 1 to 5 or null",
-    ),
-    "verbalized 0.5": (
-        signalling(verbalized_confidence=0.5),
-        "verbalized_confidence 0.5, expected a number from 1 to 5",
-    ),
-    "token_msp 1.01": (signalling(token_msp=1.01), "token_msp 1.01, expected a number from 0 to 1 or null"),
-    "token_msp true": (signalling(token_msp=True), "token_msp True, expected a number from 0 to 1 or null"),
-    "token_msp text": (signalling(token_msp="0.5"), "token_msp '0.5', expected a number from 0 to 1 or null"),
-    "negative count": (signalling(llm_evidence_count=-1), "llm_evidence_count -1, expected a count, 0 or more or null"),
-    "half a count": (signalling(llm_evidence_count=1.5), "llm_evidence_count 1.5, expected a count, 0 or more or null"),
-    "negative entropy": (signalling(token_pe=-0.1), "token_pe -0.1, expected a finite number, 0 or more or null"),
-    "source is a number": (signalling(evidence_source=1), "evidence_source 1, expected text or null"),
-    "source is a list": (signalling(evidence_source=["llm"]), "evidence_source ['llm'], expected text or null"),
+    "pred true": predicting(True),
+    "pred 1.5": predicting(1.5),
+    "pred 7": predicting(7),
+    "pred -5": predicting(-5),
+    "pred text": predicting("2"),
+    "pred huge": predicting(10**400),
+    "truth null": lambda c: people(c)[0]["ground_truth_items"].update(Sleep=None),
+    "truth 4": lambda c: people(c)[1]["ground_truth_items"].update(Moving=4),
+    "9th item": lambda c: people(c)[0]["predicted_items"].update(Extra=1),
+    "missing item": lambda c: people(c)[0]["item_signals"].pop("Sleep"),
+    "missing map": lambda c: people(c)[0].pop("predicted_items"),
+    "map is a list": lambda c: people(c)[0].update(predicted_items=[1]),
+    "signals of an item are a number": lambda c: people(c)[0]["item_signals"].update(Sleep=3),
+    "id 300.7": identified(300.7),
+    "id true": identified(True),
+    "id empty": identified(" "),
+    "id half a character": identified("\ud800"),
+    "id null": identified(None),
+    "300 and '300'": identified("301"),
+    "same participant twice": identified(301),
+    "successful and failed": lambda c: people(c).append(failure(300)),
+    "success missing": lambda c: people(c)[0].pop("success"),
+    "success 'false'": lambda c: people(c)[0].update(success="false"),
+    "participant is a list": lambda c: people(c).append([]),
+    "no experiments": lambda c: c.update(experiments=[]),
+    "experiments missing": lambda c: c.pop("experiments"),
+    "experiment is null": lambda c: c.update(experiments=[None]),
+    "results missing": lambda c: c["experiments"][0].pop("results"),
+    "no participants": lambda c: people(c).clear(),
+    "all failed": lambda c: [person.update(success=False) for person in people(c)],
+    "mode is a number": lambda c: c["experiments"][0]["results"].update(mode=3),
+    "run id is a list": lambda c: c["run_metadata"].update(run_id=[]),
+    "verbalized 6": signalling(verbalized_confidence=6),
+    "verbalized 0.5": signalling(verbalized_confidence=0.5),
+    "token_msp 1.01": signalling(token_msp=1.01),
+    "token_msp true": signalling(token_msp=True),
+    "token_msp text": signalling(token_msp="0.5"),
+    "negative count": signalling(llm_evidence_count=-1),
+    "half a count": signalling(llm_evidence_count=1.5),
+    "negative entropy": signalling(token_pe=-0.1),
+    "source is a number": signalling(evidence_source=1),
+    "source is a list": signalling(evidence_source=["llm"]),
 }
 
 
-@pytest.mark.parametrize(("change", "message"), WRONG_CONTENT.values(), ids=WRONG_CONTENT)
+@pytest.mark.parametrize("change", WRONG_CONTENT.values(), ids=WRONG_CONTENT)
 def test_wrong_content_is_one_line_that_names_the_place(tmp_path, change, message):
     path = written(tmp_path, broken(change))
     with pytest.raises(UserError) as caught:
         read_run(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert message in str(caught.value)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -147,35 +99,26 @@ def test_the_first_mistake_is_told_and_the_others_are_counted(tmp_path):
 
 GOOD = json.dumps(run(experiment(participant(300))))
 WRONG_TEXT = {
-    "a member twice": (
-        GOOD.replace('"success": true', '"success": true, "success": false'),
-        "the member success appears twice",
-    ),
-    "NaN": (GOOD.replace('"Sleep": 2', '"Sleep": NaN'), "NaN is not a JSON number"),
-    "Infinity": (GOOD.replace('"Sleep": 2', '"Sleep": -Infinity'), "-Infinity is not a JSON number"),
-    "1e999": (
-        GOOD.replace('"predicted_items": {"NoInterest": 0', '"predicted_items": {"NoInterest": 1e999'),
-        "predicted inf",
-    ),
-    "1e999 as a signal": (
-        GOOD.replace('"llm_evidence_count": 3', '"llm_evidence_count": 1e999'),
-        "participant 300, Tired: llm_evidence_count inf, expected a count",
-    ),
-    "byte order mark": ("\ufeff" + GOOD, "starts with a byte order mark"),
-    "cut short": (GOOD[:100], "not valid JSON:"),
-    "nested": ("[" * 100_000, "nested too deeply"),
-    "a long integer": (GOOD.replace('"Sleep": 2', '"Sleep": ' + "9" * 5000), "an integer of too many digits"),
-    "empty": ("", "not valid JSON: Expecting value at line 1, column 1"),
-    "a list": ("[]", "a run file is an object with the member experiments, this is a list"),
-    "not UTF-8": (b"\xff\xfe" + GOOD.encode("utf-16-le"), "not UTF-8 text: byte 0 is 0xff"),
+    "a member twice": GOOD.replace('"success": true', '"success": true, "success": false'),
+    "NaN": GOOD.replace('"Sleep": 2', '"Sleep": NaN'),
+    "Infinity": GOOD.replace('"Sleep": 2', '"Sleep": -Infinity'),
+    "1e999": GOOD.replace('"predicted_items": {"NoInterest": 0', '"predicted_items": {"NoInterest": 1e999'),
+    "1e999 as a signal": GOOD.replace('"llm_evidence_count": 3', '"llm_evidence_count": 1e999'),
+    "byte order mark": "\ufeff" + GOOD,
+    "cut short": GOOD[:100],
+    "nested": "[" * 100_000,
+    "a long integer": GOOD.replace('"Sleep": 2', '"Sleep": ' + "9" * 5000),
+    "empty": "",
+    "a list": "[]",
+    "not UTF-8": b"\xff\xfe" + GOOD.encode("utf-16-le"),
 }
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG_TEXT.values(), ids=WRONG_TEXT)
+@pytest.mark.parametrize("text", WRONG_TEXT.values(), ids=WRONG_TEXT)
 def test_text_that_is_no_run_is_one_line(tmp_path, text, message):
     with pytest.raises(UserError) as caught:
         read_run(written(tmp_path, text))
-    assert message in str(caught.value)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -200,6 +143,7 @@ def test_names_that_a_terminal_would_obey_are_shown_harmlessly(tmp_path):
     assert r"participant '\x1b[31mred\nnext', Sleep: predicted 9" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_random_changes_give_a_clean_error_or_a_valid_result(tmp_path):
     """Values of a run replaced at random: nothing but UserError may come out."""
     rng = np.random.default_rng(3)

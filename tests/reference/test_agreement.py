@@ -19,6 +19,7 @@ from demur.extensions.lab.runs import simulated_run
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.registry import quantities
 from demur.sampling.draws import drawn_clusters
+from parametrized import parametrize_few
 from reference import LOOPS, number
 from reference.confidence import confidence as plain_confidence
 from reference.draws import drawn
@@ -37,7 +38,7 @@ NAMES = [
 
 
 # How many random cases: more of them are among the slow tests.
-some_cases = pytest.mark.parametrize("cases", [40, pytest.param(300, marks=pytest.mark.slow)])
+some_cases = pytest.mark.parametrize("cases", [15, pytest.param(300, marks=pytest.mark.slow)])
 
 
 def measured(name, curve):
@@ -102,7 +103,7 @@ def large_aurc(loss_sums, counts, units):
     return Fraction(doubled, 2 * common * units)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 10, 97, 1_000, pytest.param(10_000, marks=pytest.mark.slow)])
+@parametrize_few("size", [1, 2, 3, 10, 97, 1_000, pytest.param(10_000, marks=pytest.mark.slow)], 4)
 @pytest.mark.parametrize("divisor", [1, 3])
 def test_integer_losses_give_the_correctly_rounded_fraction(size, divisor):
     """Not close: the same bits, for curves of distinct confidences and for their optimum and excess.
@@ -135,7 +136,7 @@ def random_forecasts(rng):
     return [(round(rng.random(), decimals), outcome()) for _ in range(size)]
 
 
-@pytest.mark.parametrize("bins", [1, 3, 10, 15])
+@parametrize_few("bins", [1, 3, 10, 15], 2)
 @some_cases
 def test_calibration_agrees(bins, cases):
     rng = random.Random(bins)
@@ -158,7 +159,7 @@ FITTED = [
 ]
 
 
-@pytest.mark.parametrize("choice", FITTED, ids=lambda choice: "-".join(map(str, choice.values())))
+@parametrize_few("choice", FITTED, 3, ids=lambda choice: "-".join(map(str, choice.values())))
 def test_every_confidence_is_that_of_the_evaluator_calibrated_ones_too(tmp_path, choice):
     items = read_run(written(tmp_path, simulated_run(15, seed=4)), mode="few_shot")
     calibration = calibrate(items, **choice)

@@ -48,6 +48,7 @@ def test_intervals_and_standard_errors_of_one_run(runs):
                 assert ci95(values) == pytest.approx(ends, abs=1e-12), (name, target)
 
 
+@pytest.mark.slow
 def test_differences_of_two_runs_cut_at_the_coverage_both_reach_in_each_replicate(runs):
     content = artifact("paired")
     shared = set.intersection(*(set(items.cluster_ids) for items in runs.values()))

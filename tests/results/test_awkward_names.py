@@ -8,6 +8,7 @@ import pytest
 import demur
 from commands import demur as command
 from demur import UserError, evaluate
+from parametrized import parametrize_few
 
 NAMES = [
     ("p(yes), raw", "x"),
@@ -29,7 +30,7 @@ def table(*names):
     return {"doc": [f"d{row // 2}" for row in rows], "loss": [row % 3 // 2 for row in rows], **columns}
 
 
-@pytest.mark.parametrize("names", NAMES)
+@parametrize_few("names", NAMES, 1)
 def test_confidences_in_a_list_are_taken_as_they_are(tmp_path, names):
     pd.DataFrame(table(*names)).to_csv(tmp_path / "t.csv", index=False)
     results = evaluate(table(*names), confidence=[*names], **HOW)
@@ -45,6 +46,7 @@ def test_confidences_in_a_list_are_taken_as_they_are(tmp_path, names):
     assert demur.load(tmp_path / "m.json").narrowed(names[::-1]).selective.confidences == names[::-1]
 
 
+@pytest.mark.slow
 def test_a_folder_of_parts_takes_such_names_too(tmp_path):
     names = ("p(yes), raw", "x")
     (tmp_path / "parts").mkdir()
@@ -55,7 +57,7 @@ def test_a_folder_of_parts_takes_such_names_too(tmp_path):
     assert results.selective.confidences == names
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("typed", "names"),
     [
         ("p(yes), raw,x", ("p(yes), raw", "x")),
@@ -63,7 +65,9 @@ def test_a_folder_of_parts_takes_such_names_too(tmp_path):
         ("p(yes), raw", ("p(yes), raw",)),
         ("x", ("x",)),
     ],
+    2,
 )
+@pytest.mark.slow
 def test_a_list_typed_with_commas_knows_the_names_of_the_columns(tmp_path, typed, names):
     pd.DataFrame(table("p(yes), raw", "x")).to_csv(tmp_path / "t.csv", index=False)
     words = ("--column", "cluster=doc", "--seed", "7", "--bootstrap-resamples", "20", "--output", "m.json")

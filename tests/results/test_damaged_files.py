@@ -16,6 +16,7 @@ from demur.files.write import json_text
 from demur.results.load import results_of
 from golden_runs import WHEN
 from made_results import pair_text, table_of_three, three_text
+from parametrized import parametrize_few
 from runs import written
 from sections import evaluate
 
@@ -96,25 +97,26 @@ def used(results):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
-        (("estimates", "system", 0), "z", "no system of this file is called z"),
-        (("estimates", "quantity", 0), "nope", "estimates: no quantity is called nope"),
-        (("estimates", "value", 0), "0.5", "estimates.value.0: "),
-        (("estimates", "low"), [], "the columns of the estimates have different lengths"),
-        (("baseline",), "z", "no system of this file is called z"),
-        (("curves", 0, "system"), "z", "no system of this file is called z"),
-        (("warnings", 0, "about"), {"sytem": "a"}, "warnings: no column of a key is called sytem"),
-        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}, "warnings: minus .*, expected an object of one"),
-        (("schema_version",), "3", "not a result file: expected what demur evaluate"),
-        (("task",), "cooking", "cooking"),
+        (("estimates", "system", 0), "z"),
+        (("estimates", "quantity", 0), "nope"),
+        (("estimates", "value", 0), "0.5"),
+        (("estimates", "low"), []),
+        (("baseline",), "z"),
+        (("curves", 0, "system"), "z"),
+        (("warnings", 0, "about"), {"sytem": "a"}),
+        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}),
+        (("schema_version",), "3"),
+        (("task",), "cooking"),
     ],
 )
 def test_what_is_wrong_with_a_columnar_file_is_said(path, value, message):
     content = table_of_three()
     parent_of(content, path)[path[-1]] = value
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         results_of(content)
+    message(refused.value)
 
 
 def test_two_rows_with_one_key_are_refused():
@@ -126,19 +128,20 @@ def test_two_rows_with_one_key_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("path", "message"),
+    "path",
     [
-        (("comparison", "deltas", "sure", "naurc"), "the differences of sure lack naurc"),
-        (("comparison", "deltas", "sure", "mae_at_coverage", "0.90"), "are not at the coverages of its risks"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: Field required"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax.*low: Field required"),
+        ("comparison", "deltas", "sure", "naurc"),
+        ("comparison", "deltas", "sure", "mae_at_coverage", "0.90"),
+        ("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"),
+        ("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"),
     ],
 )
 def test_what_is_missing_in_a_nested_file_is_said(path, message):
     content = json.loads(pair_text())
     del parent_of(content, path)[path[-1]]
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         results_of(content)
+    message(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +255,7 @@ LACKING = {
 
 
 @with_features
-@pytest.mark.parametrize("lacking", LACKING)
+@parametrize_few("lacking", LACKING, 1)
 def test_a_file_of_columns_that_lacks_something_is_one_line(tmp_path, lacking):
     change, message = LACKING[lacking]
     told = shown_every_way(tmp_path, change(json.loads(grouped_text(3))))
@@ -272,7 +275,7 @@ NESTED = {
 
 
 @with_features
-@pytest.mark.parametrize("lacking", NESTED)
+@parametrize_few("lacking", NESTED, 1)
 def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
     content = json.loads(grouped_text(1))
     change, message = NESTED[lacking]
@@ -281,7 +284,7 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
 
 
 @with_features
-@pytest.mark.parametrize(
+@parametrize_few(
     ("path", "value"),
     [
         (("curves", 0, "curve", "selective_risk", 0), 1e308),
@@ -291,7 +294,9 @@ def test_a_nested_file_that_lacks_something_is_one_line(tmp_path, lacking):
         (("groups", "curves", 0, "coverage", 0), 1e300),
         (("external_points",), []),
     ],
+    1,
 )
+@pytest.mark.slow
 def test_numbers_that_do_not_fit_together_are_shown_or_one_line(tmp_path, path, value):
     content = json.loads(grouped_text(3))
     parent_of(content, path)[path[-1]] = value

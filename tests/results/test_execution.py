@@ -12,6 +12,7 @@ from demur import Plan, Settings, UserError, evaluate, load, read_run, report_ht
 from demur.results.load import results_of
 from demur.sampling.engine import engine_name
 from golden_runs import RUN, WHEN
+from parametrized import parametrize_few
 
 EXECUTION = re.compile(r'  "execution": \{.*?\},\n', re.DOTALL)
 
@@ -22,7 +23,8 @@ def made(threads, modes=("zero_shot",)):
     return evaluate(runs, settings=Settings(confidence="llm", created_at=WHEN), plan=plan)
 
 
-@pytest.mark.parametrize("kind", [*GOLDEN])
+@parametrize_few("kind", [*GOLDEN], 2)
+@pytest.mark.slow
 def test_every_kind_of_file_says_what_computed_it(kind):
     results = GOLDEN[kind]() if kind != "paired" else selective("paired", "zero_shot", "few_shot", resamples=20)
     expected = {"engine": engine_name(), "threads": 1, "shards": 1, "route": "memory"}
@@ -30,7 +32,7 @@ def test_every_kind_of_file_says_what_computed_it(kind):
     assert results_of(results.to_json()).execution.model_dump() == expected == results.execution.model_dump()
 
 
-@pytest.mark.parametrize("modes", [("zero_shot",), ("zero_shot", "few_shot", "zero_shot")], ids=["nested", "columns"])
+@parametrize_few("modes", [("zero_shot",), ("zero_shot", "few_shot", "zero_shot")], 1, ids=["nested", "columns"])
 def test_threads_change_nothing_but_the_execution_and_the_engine_nothing_but_rounding(monkeypatch, modes):
     by_kernel = leaves(made(1, modes).to_json())
     monkeypatch.setenv("DEMUR_ENGINE", "numpy")
@@ -49,8 +51,8 @@ def test_a_file_that_does_not_say_what_computed_it_is_read():
     assert "Computed by" not in report_html(results_of(golden("one")))
 
 
-@pytest.mark.parametrize(
-    ("member", "value"), [("threads", 0), ("threads", "2"), ("shards", 0), ("engine", ""), ("route", None)]
+@parametrize_few(
+    ("member", "value"), [("threads", 0), ("threads", "2"), ("shards", 0), ("engine", ""), ("route", None)], 2
 )
 def test_an_execution_that_is_none_is_an_error(member, value):
     content = made(1).to_json()
@@ -59,7 +61,7 @@ def test_an_execution_that_is_none_is_an_error(member, value):
         results_of(content)
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("execution", "words"),
     [
         ({"engine": "numpy", "threads": 1}, "the engine <bdi>numpy</bdi> on 1 thread; any other"),
@@ -68,7 +70,9 @@ def test_an_execution_that_is_none_is_an_error(member, value):
             "the engine <bdi>c:avx2</bdi> on 2 threads, in 4 shards (<bdi>a&lt;b</bdi>); any other gives",
         ),
     ],
+    1,
 )
+@pytest.mark.slow
 def test_the_page_says_how_it_was_computed(execution, words):
     assert words in report_html(results_of(made(2).to_json() | {"execution": execution}))
 
@@ -81,6 +85,7 @@ def test_large_work_is_done_on_all_processors_and_small_work_on_one(monkeypatch)
 
 
 @pytest.mark.parametrize("threads", [2, 8])
+@pytest.mark.slow
 def test_no_byte_depends_on_the_number_of_threads(tmp_path, threads):
     told = {}
     for number in (1, threads):

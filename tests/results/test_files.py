@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from make_schemas import SCHEMAS
 
 from awkward import IDS, NAMES
-from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate
+from demur import Estimate, Group, Key, Minus, Plan, Results, ResultWarning, Settings, UserError, evaluate
 from demur.files.write import json_text
 from demur.inference.key import Pattern
-from demur.inference.warnings import KINDS, ResultWarning
+from demur.inference.warnings import KINDS
 from demur.results import json_table, json_v1
 from demur.results.load import results_of
 from golden_runs import WHEN, evaluated
 from installation import needs_all
 from made_results import pair_text, results_of_systems, system, table_of_three
+from parametrized import parametrize_few
 
 NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "evidence", "short_domain_rate", "above", "below")
 
@@ -79,6 +80,7 @@ def test_any_name_comes_back_from_either_file(names, clusters, item, data):
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(modes=st.lists(NAMES, min_size=2, max_size=2, unique=True))
+@pytest.mark.slow
 def test_the_modes_of_two_runs_name_them_if_they_can(modes):
     """They do not where a run on the left is called right: then their numbers are what they are called by."""
     content = json.loads(pair_text())
@@ -91,7 +93,8 @@ def test_the_modes_of_two_runs_name_them_if_they_can(modes):
     assert results_of(content).systems == ("system 1", "system 2")
 
 
-@pytest.mark.parametrize("names", [("right", "left"), ("left", "b"), ("x" * 300 + "1", "x" * 300 + "2"), (" a", "a ")])
+@parametrize_few("names", [("right", "left"), ("left", "b"), ("x" * 300 + "1", "x" * 300 + "2"), (" a", "a ")], 1)
+@pytest.mark.slow
 def test_a_name_somebody_chose_is_never_exchanged_for_another(names):
     found = results_of_systems(names)
     assert found.systems == read_back(found).systems == as_table(found).systems == names
@@ -105,7 +108,8 @@ def test_a_system_has_a_name(name):
         results_of_systems([name, "b"])
 
 
-@pytest.mark.parametrize("confidence", ["a:b", "a b", "a left", "a: left", "sure/2", "x: left risk@0.3", "é"])
+@parametrize_few("confidence", ["a:b", "a b", "a left", "a: left", "sure/2", "x: left risk@0.3", "é"], 1)
+@pytest.mark.slow
 def test_a_warning_has_the_pattern_it_was_written_with(confidence):
     items = {name: system(seed, "abcd", confidences=("a", confidence)) for seed, name in enumerate("lr")}
     found = evaluate(
@@ -147,8 +151,8 @@ def test_a_name_in_a_sentence_is_not_reworded():
     assert ResultWarning("few_clusters", text="3 clusters: few").message("participant") == "3 participants: few"
 
 
-@pytest.mark.parametrize("grid", [("1/3", "0.5"), ("0.100", "0.1001"), (".5", "1"), ("0.12345678",)])
-@pytest.mark.parametrize("cut", [None, "0.5", "0.25"])
+@parametrize_few("grid", [("1/3", "0.5"), ("0.100", "0.1001"), (".5", "1"), ("0.12345678",)], 2)
+@parametrize_few("cut", [None, "0.5", "0.25"], 1)
 def test_coverages_come_back_as_they_were_typed(grid, cut):
     found = evaluated("zero_shot", "few_shot", confidence="llm", coverages=grid, area_coverage=cut)
     again = read_back(found)
@@ -157,6 +161,7 @@ def test_coverages_come_back_as_they_were_typed(grid, cut):
     assert again.selective.area_coverage == found.selective.area_coverage
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_file_are_those_that_were_computed(paired):
     modes = ("zero_shot", "few_shot")
     found = evaluated(*modes, confidence="all", plan=Plan(200, seed=7))
@@ -172,6 +177,12 @@ def test_the_numbers_of_a_file_are_those_that_were_computed(paired):
 def test_the_schemas_are_current(name):
     shipped = files("demur").joinpath(f"schemas/{name}").read_text(encoding="utf-8")
     assert shipped == json_text(SCHEMAS[name]()), "run `make docs`"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_schemas_are_schemas(name):
+    shipped = files("demur").joinpath(f"schemas/{name}").read_text(encoding="utf-8")
     jsonschema.Draft202012Validator.check_schema(json.loads(shipped))
 
 

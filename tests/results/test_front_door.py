@@ -77,6 +77,7 @@ class TestGuesses:
 
 
 class TestSettingsOfResults:
+    @pytest.mark.slow
     def test_ask_for_the_same_again(self, folder):
         asked = Settings(coverages=["0.25", "1/3"], area_coverage=0.4, level=0.9, interval="bca", exclude="C")
         files = {"A": "own.csv", "B": "other.csv", "C": "forced.csv", "D": "own.csv"}
@@ -97,6 +98,7 @@ class TestSettingsOfResults:
 
 
 class TestData:
+    @pytest.mark.slow
     def test_are_a_path_or_any_table_in_memory(self, folder):
         of_file = evaluate(folder / "own.csv", **HOW)
         for table in as_table(TABLE):
@@ -108,6 +110,7 @@ class TestData:
                 of_file.study.model_dump(), "inputs", "created_at", "tool"
             )
 
+    @pytest.mark.slow
     def test_of_several_systems_have_the_names_of_a_mapping_of_their_files_or_numbers(self, folder):
         frame = pl.DataFrame(TABLE)
         assert evaluate({"A": frame, "B": "other.csv"}, **HOW).systems == ("A", "B")
@@ -147,66 +150,62 @@ class Rankings:
 
 
 @pytest.mark.parametrize(
-    ("data", "how", "message"),
+    ("data", "how"),
     [
-        ([], {}, "nothing to evaluate: give a run file or a table, or several to compare"),
-        (5, {}, "a table is a path, a data frame or a dict of lists, not int"),
-        ([[TABLE, TABLE]], {}, "a list is not a table: give systems in a list, evaluate([a, b]), or by name"),
-        ({0: TABLE}, {}, "a system is called 0, expected a name"),
-        (
-            {"A": TABLE},
-            {"columns": {"cluster": "x"}},
-            "A: no column x for cluster; columns: document, score, sure, site; map it, columns={'cluster': 'COLUMN'}",
-        ),
-        ({"A": TABLE | {"p": TABLE["sure"]}}, {"confidence": "default"}, "A: say what ranks the answers (confidence)"),
-        (TABLE, {"mode": "few_shot"}, "a table holds one experiment and no modes: leave out mode and experiment"),
-        (read_own(TABLE), {}, "facts that are read already have no use for columns, noun"),
-        (demur.grade_units([1], loss=[1]), {}, "graded units are for estimate, and several of them for compare"),
-        ({"A": Rankings()}, {}, "A: rankings are for evaluate_rankings"),
+        ([], {}),
+        (5, {}),
+        ([[TABLE, TABLE]], {}),
+        ({0: TABLE}, {}),
+        ({"A": TABLE}, {"columns": {"cluster": "x"}}),
+        ({"A": TABLE | {"p": TABLE["sure"]}}, {"confidence": "default"}),
+        (TABLE, {"mode": "few_shot"}),
+        (read_own(TABLE), {}),
+        (demur.grade_units([1], loss=[1]), {}),
+        ({"A": Rankings()}, {}),
     ],
 )
 def test_what_cannot_be_evaluated_is_told_in_one_line(data, how, message):
     with pytest.raises(UserError) as told:
         evaluate(data, **HOW | how)
-    assert str(told.value).startswith(message)
+    message(told.value)
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: demur.estimate(TABLE, plan=Plan(9, seed=1)), "estimate was given a dict, expected Graded: grade("),
-        (lambda: demur.compare(TABLE, plan=Plan(9, seed=1)), "compare was given a list, expected Graded: grade("),
-        (lambda: demur.compare("a.csv", plan=Plan(9, seed=1)), "compare was given a str, expected Mapping: compare({"),
-        (lambda: demur.calibrate("a.csv", method="platt"), "calibrate was given a str, expected Items: read_items"),
-        (lambda: demur.grade("a.csv", loss=None, confidence=""), "grade was given a str, expected Items: read_items"),
+        lambda: demur.estimate(TABLE, plan=Plan(9, seed=1)),
+        lambda: demur.compare(TABLE, plan=Plan(9, seed=1)),
+        lambda: demur.compare("a.csv", plan=Plan(9, seed=1)),
+        lambda: demur.calibrate("a.csv", method="platt"),
+        lambda: demur.grade("a.csv", loss=None, confidence=""),
     ],
 )
 def test_calls_that_take_something_else_say_what_makes_it(call, message):
     with pytest.raises(UserError) as told:
         call()
-    assert str(told.value).startswith(message)
+    message(told.value)
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    "made",
     [
-        (lambda: evaluate(TABLE, columns=["document"]), "columns ['document'], expected roles with the names of their"),
-        (lambda: evaluate(TABLE, columns={"cluster": 0}), "columns {'cluster': 0}, expected roles with the names of"),
-        (lambda: evaluate(TABLE, confidence=["sure", 1]), "confidence ['sure', 1], expected a name, or a list of them"),
-        (lambda: Settings(coverages="0.1,x"), "coverage 'x', expected a number above 0 and at most 1"),
-        (lambda: Settings(coverages=2), "coverage 2, expected a number above 0 and at most 1"),
-        (lambda: Settings(created_at="now"), "created_at: expected a time such as"),
-        (lambda: Settings(intersection_only="yes"), "intersection_only 'yes', expected true or false"),
-        (lambda: Settings(level="0.9"), "level '0.9', expected a number"),
-        (lambda: ReadingOptions(probability=1), "probability 1, expected a name, or a list of them"),
-        (lambda: ReadingOptions(noun=3), "noun 3, expected a text"),
-        (lambda: ReadingOptions(loss_max="1"), "loss_max '1', expected a number"),
-        (lambda: ReadingOptions(every_row_its_own_cluster=1), "every_row_its_own_cluster 1, expected true or false"),
-        (lambda: Plan(-1), "resamples -1, expected an integer, 0 or more"),
-        (lambda: Plan(seed="x"), "seed 'x', expected an integer from 0 to 2**64 - 1"),
+        lambda: evaluate(TABLE, columns=["document"]),
+        lambda: evaluate(TABLE, columns={"cluster": 0}),
+        lambda: evaluate(TABLE, confidence=["sure", 1]),
+        lambda: Settings(coverages="0.1,x"),
+        lambda: Settings(coverages=2),
+        lambda: Settings(created_at="now"),
+        lambda: Settings(intersection_only="yes"),
+        lambda: Settings(level="0.9"),
+        lambda: ReadingOptions(probability=1),
+        lambda: ReadingOptions(noun=3),
+        lambda: ReadingOptions(loss_max="1"),
+        lambda: ReadingOptions(every_row_its_own_cluster=1),
+        lambda: Plan(-1),
+        lambda: Plan(seed="x"),
     ],
 )
 def test_an_option_of_another_kind_is_one_line(made, message):
     with pytest.raises(UserError) as told:
         made()
-    assert str(told.value).startswith(message)
+    message(told.value)

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from commands import demur
-from demur import PHQ8, load, report_html
-from demur.read import read_table
+from demur import PHQ8, load, read_table, report_html
+from parametrized import parametrize_few
 from results_by_loops import compared, run_recipes
 from sections import evaluate
 
@@ -26,7 +26,7 @@ def by_item(data, **options):
     return {(row.key.group.level, row.key.quantity): row for row in rows}, results
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("data", "items"),
     [
         (table(30), 30),
@@ -34,6 +34,7 @@ def by_item(data, **options):
         (table(3, last=9), 0),
         (table(2, units=400, last=400), 2),
     ],
+    2,
     ids=["thirty", "more than thirty", "one of nine units", "two"],
 )
 def test_few_items_with_enough_units_each_are_compared(data, items):
@@ -82,7 +83,8 @@ def test_only_amounts_have_a_bias(data, loss, bias):
         assert row.value == bias
 
 
-@pytest.mark.parametrize("loss", ["zero_one", "abs"])
+@parametrize_few("loss", ["zero_one", "abs"], 1)
+@pytest.mark.slow
 def test_an_audit_knows_the_same_items(tmp_path, loss):
     columns = table(3)
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from demur import Key, Minus, Plan, Settings, TableOptions, UserError, evaluate, read_table
-from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
+from demur import Estimate, Interval, Key, Minus, Plan, Settings, TableOptions, UserError, evaluate, read_table
 from demur.results.leaderboard import _ranks, _worse, pair_difference
 from demur.results.load import results_of
 from golden_runs import evaluated
 from made_up import units_of
+from parametrized import parametrize_few
 from results_by_loops import compared, run_recipes
 
 AREA = "augrc@C_common"
@@ -42,7 +41,8 @@ def four():
     return ranked()
 
 
-@pytest.mark.parametrize("clusters", [24, 12])
+@parametrize_few("clusters", [24, 12], 1)
+@pytest.mark.slow
 def test_the_intervals_of_all_pairs_hold_at_once(clusters):
     """A plain loop over pairs and replicates: c is the 95 % point of the largest |Δ* − Δ|/s*; Bonferroni below 20."""
     systems = {
@@ -124,6 +124,7 @@ def test_one_pair_is_decided_by_its_recommended_interval():
     assert row.recommended.low > 0
 
 
+@pytest.mark.slow
 def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common(four):
     silent = units_of(5, answered=0.0)
     found, without = ranked(SYSTEMS | {"silent": silent}), four
@@ -139,6 +140,7 @@ def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common(four):
         assert repr(found[row.key]) == repr(row)
 
 
+@pytest.mark.slow
 def test_who_ends_first_is_named_with_what_the_others_have_in_common(four):
     board = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}).leaderboard()
     standing, without = board.shortest
@@ -147,6 +149,7 @@ def test_who_ends_first_is_named_with_what_the_others_have_in_common(four):
     assert without == four.leaderboard().coverage
 
 
+@pytest.mark.slow
 def test_areas_cut_where_asked_rank_those_that_reach_it():
     board = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}, area_coverage="0.5").leaderboard()
     assert (board.number.quantity, board.coverage, board.common_to) == ("augrc@0.5", 0.5, ())
@@ -154,6 +157,7 @@ def test_areas_cut_where_asked_rank_those_that_reach_it():
     assert board.shortest is None
 
 
+@pytest.mark.slow
 def test_a_system_is_excluded_by_its_name_and_the_file_says_so(four):
     found = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}, exclude=["brief"])
     assert [repr(row) for row in found] == [repr(row) for row in four]
@@ -169,6 +173,7 @@ def test_a_system_is_excluded_by_its_name_and_the_file_says_so(four):
         ranked(exclude=[*SYSTEMS])
 
 
+@pytest.mark.slow
 def test_without_enough_resamples_nothing_is_ranked_above_anything():
     for plan, reason in ((Plan(0, None), "nothing was resampled"), (Plan(50, seed=1), "too few resamples to decide")):
         board = ranked(plan=plan).leaderboard()
@@ -214,12 +219,14 @@ def test_it_is_a_frame_with_a_row_per_system(four):
     assert repr(four.leaderboard()).splitlines()[0] == "augrc@C_common under sure; best: good"
 
 
+@pytest.mark.slow
 def test_the_order_and_the_baseline_change_no_rank(four):
     turned = ranked(dict(reversed(SYSTEMS.items())), baseline="fair")
     for each, other in zip(turned.leaderboard().standings, four.leaderboard().standings):
         assert (each.system, each.ranks, {*each.worse_than}) == (other.system, other.ranks, {*other.worse_than})
 
 
+@pytest.mark.slow
 def test_the_plain_loops_leave_a_silent_system_out_as_well():
     systems = {
         "a": units_of(1, clusters=8),
@@ -232,6 +239,7 @@ def test_the_plain_loops_leave_a_silent_system_out_as_well():
     assert len(numbers) > 100
 
 
+@pytest.mark.slow
 def test_the_level_is_shared_by_all_pairs_also_by_those_that_turn_out_not_to_differ():
     rng = np.random.default_rng(5)
     table = {"cluster": [f"p{unit // 3}" for unit in range(36)], "sure": rng.random(36).round(2).tolist()}

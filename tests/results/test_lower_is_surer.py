@@ -80,14 +80,15 @@ def test_to_turn_a_signal_twice_would_turn_it_back():
 
 
 @pytest.mark.parametrize(
-    ("confidence", "lower", "message"),
+    ("confidence", "lower"),
     [
-        ("entropy", "entropie", "no requested confidence is called entropie; did you mean entropy?"),
-        ("llm", "llm", "llm is more confident the higher it is: only a signal can be reversed"),
-        ("secondary:llm+token_msp:average", "secondary:llm+token_msp:average", "only a signal can be reversed"),
+        ("entropy", "entropie"),
+        ("llm", "llm"),
+        ("secondary:llm+token_msp:average", "secondary:llm+token_msp:average"),
     ],
 )
 def test_only_a_signal_that_is_asked_for_can_be_turned(confidence, lower, message):
     signals = {"llm_evidence_count": [1] * 8, "token_msp": [0.5] * 8}
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         evaluated(Settings(confidence=confidence, lower_is_surer=(lower,)), **signals)
+    message(refused.value)

@@ -8,6 +8,7 @@ import pytest
 
 from commands import demur as command
 from demur import TableOptions, apply, certify, choose, confidence, grade, load, read_table
+from parametrized import parametrize_few
 from sections import evaluate
 
 RANDOM = np.random.default_rng(5)
@@ -62,14 +63,16 @@ def same(one, two):
 
 
 @pytest.mark.uses("groups", "costs", "raters")
-@pytest.mark.parametrize(
+@parametrize_few(
     ("plain", "turned"),
     [
         ({"threshold": 0.5, "handover_threshold": 0.625}, {"threshold": -0.5, "handover_threshold": -0.625}),
         ({"at_coverage": 0.4}, {"at_coverage": 0.4}),
         ({}, {}),
     ],
+    1,
 )
+@pytest.mark.slow
 def test_an_evaluation_with_groups_prices_and_raters(plain, turned, tmp_path):
     one = evaluate(PLAIN, **HOW | plain)
     two = evaluate(TURNED, **HOW | turned, lower_is_surer="sure")
@@ -86,6 +89,7 @@ def test_an_evaluation_with_groups_prices_and_raters(plain, turned, tmp_path):
 
 
 @pytest.mark.uses("groups", "audit")
+@pytest.mark.slow
 def test_an_audit_of_it(tmp_path):
     written(tmp_path)
     words = ["--confidence", "sure", "--lower-is-surer", "sure", "--group", "site=site", "--threshold", "-0.5"]

@@ -6,9 +6,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from demur import QUANTITIES, Key, Minus, Plan, compare, estimate, grade, measure, read_run
+from demur import QUANTITIES, Key, Minus, Plan, compare, estimate, grade, measure, quantity, read_run
 from demur.facts.alignment import aligned
-from demur.quantities import quantity, registry
+from demur.quantities import registry
 from demur.quantities.areas import cmax
 from demur.quantities.excess import aurc_random
 from demur.quantities.operating import aurc_at, risk_at
@@ -16,6 +16,7 @@ from demur.quantities.registry import COVERAGE, CUT
 from demur.results import json_table, json_v1
 from demur.results.load import results_of
 from golden_runs import RUN, evaluated_anew
+from parametrized import parametrize_few
 
 MODES = ("zero_shot", "few_shot")
 NAMES = ("answered_right", "half_aurc@0.5", "double_risk@0.2")
@@ -74,7 +75,8 @@ def test_it_is_compared_in_common_too():
     assert halves.value == pytest.approx(areas.value / 2)
 
 
-@pytest.mark.parametrize("systems", [1, 2, 3])
+@parametrize_few("systems", [1, 2, 3], 1)
+@pytest.mark.slow
 def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
     names = ("a", "b", "c")[:systems]
     found = evaluated_anew(
@@ -101,6 +103,7 @@ def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
         )
 
 
+@pytest.mark.slow
 def test_it_is_a_member_of_the_nested_file_beside_the_others():
     content = evaluated_anew(*MODES, loss="zero_one", confidence="llm").to_json()
     left = content["confidence_variants"]["llm"]["left"]
@@ -112,6 +115,7 @@ def test_it_is_a_member_of_the_nested_file_beside_the_others():
     assert {"answered_right", "half_aurc_at_c", "double_risk"} <= properties.keys()
 
 
+@pytest.mark.slow
 def test_nobody_else_has_it(monkeypatch):
     """A file with a quantity that is not registered here is refused, not misread."""
     content = evaluated_anew("zero_shot", loss="zero_one", confidence="llm").to_json()

@@ -64,6 +64,7 @@ def test_an_area_cut_beyond_one_side_is_called_by_what_was_requested():
     assert "Cut at a coverage of 80.0% the AUGRC" in evaluation_text(beyond)
 
 
+@pytest.mark.slow
 def test_a_side_without_errors_shows_its_bound(run_of):
     left = run_of("l.json", *(participant(who) for who in range(5)))
     right = run_of("r.json", *(participant(who, {"Sleep": 0}) for who in range(5)))

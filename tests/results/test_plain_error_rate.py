@@ -12,6 +12,7 @@ import demur
 from commands import demur as command
 from demur import Key, Minus, load
 from demur.show.console import evaluation_text
+from parametrized import parametrize_few
 from reference.draws import ci95, joint_replicates, standard_error
 from sections import evaluate
 
@@ -48,7 +49,7 @@ def spread(influences, clusters):
     return math.sqrt(squares * clusters / (clusters - 1)), degrees
 
 
-@pytest.mark.parametrize("declined", [0.0, 0.6])
+@parametrize_few("declined", [0.0, 0.6], 1)
 def test_the_intervals_are_those_of_plain_loops(declined):
     table = rows(1, declined=declined)
     found = evaluate(table, **HOW)["risk"]
@@ -64,6 +65,7 @@ def test_the_intervals_are_those_of_plain_loops(declined):
     assert found.std_error == pytest.approx(standard_error(drawn), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_paired_difference_is_that_of_plain_loops():
     tables = rows(1), {**rows(1), "loss": rows(2, wrong=0.35)["loss"]}
     found = evaluate(dict(zip("AB", tables, strict=True)), **HOW)
@@ -82,6 +84,7 @@ def test_the_paired_difference_is_that_of_plain_loops():
     assert "better" not in row
 
 
+@pytest.mark.slow
 def test_systems_that_answer_different_shares_are_not_compared_by_it():
     found = evaluate({"A": rows(1), "B": rows(1, declined=0.3)}, **HOW)
     row = next(line for line in evaluation_text(found).splitlines() if line.startswith("  risk  "))
@@ -92,7 +95,7 @@ def test_systems_that_answer_different_shares_are_not_compared_by_it():
 ANSWERED_BY_ONE = {"cluster": [1, 1, 2, 3], "loss": [0, 1, None, None], "sure": [0.9, 0.8, 0.7, 0.6]}
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("table", "recommended", "percentile", "reason"),
     [
         (rows(1, wrong=0), ("cluster_bound", 0.0), None, ""),
@@ -107,6 +110,7 @@ ANSWERED_BY_ONE = {"cluster": [1, 1, 2, 3], "loss": [0, 1, None, None], "sure": 
             "one cluster holds all of it",
         ),
     ],
+    3,
 )
 def test_at_the_edges(table, recommended, percentile, reason):
     found = evaluate(table, **HOW)["risk"]
@@ -130,6 +134,7 @@ def test_it_is_the_interval_that_the_page_shows_at_the_last_operating_point():
     assert shown == pytest.approx((ends.low, ends.high), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_without_a_largest_loss_it_is_on_the_log_scale():
     table = rows(1)
     found = evaluate(table, **{**HOW, "loss_max": None})["risk"]
@@ -138,7 +143,7 @@ def test_without_a_largest_loss_it_is_on_the_log_scale():
     assert (none.recommended, none.percentile, none.no_interval) == (None, None, "no answer in its range has a loss")
 
 
-@pytest.mark.parametrize("method", ["jackknife", "bca", "studentised", "percentile", "analytic"])
+@parametrize_few("method", ["jackknife", "bca", "studentised", "percentile", "analytic"], 2)
 def test_other_intervals_can_be_asked_for(method):
     found = evaluate(rows(1, declined=0.1), **HOW, interval=method)["risk"]
     assert found.requested.low < found.value < found.requested.high
@@ -163,6 +168,7 @@ def test_the_file_holds_it(tmp_path):
     assert again.to_json() == content
 
 
+@pytest.mark.slow
 def test_tables_and_the_page_show_it(tmp_path):
     path = saved(tmp_path, "A", "B")
     found = load(path)

@@ -10,6 +10,7 @@ from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_syst
 from demur.inference.key import Pattern
 from demur.results.load import results_of
 from golden_runs import RUN, evaluated
+from parametrized import parametrize_few
 from runs import experiment, failure, participant, run, written
 
 PLAN = Plan(40, seed=3)
@@ -51,7 +52,8 @@ def compared(systems):
     return of
 
 
-@pytest.mark.parametrize("baseline", ["zero", "zero/few", "again"])
+@parametrize_few("baseline", ["zero", "zero/few", "again"], 1)
+@pytest.mark.slow
 def test_of_three_each_difference_is_that_of_two_but_in_common(compared, systems, baseline):
     found = compared(baseline=baseline)
     pairs = 0
@@ -75,6 +77,7 @@ def test_c_common_is_where_the_first_of_all_ends(compared, systems):
         assert {found[Key(name, area, confidence)].at for name in systems for area in COMMON} == {min(ends)}
 
 
+@pytest.mark.slow
 def test_a_system_differs_from_itself_by_nothing(systems):
     found = evaluate(
         {"a": systems["zero"], "b": systems["again"], "c": systems["zero"]}, settings=Settings(), plan=PLAN
@@ -88,6 +91,7 @@ def test_a_system_differs_from_itself_by_nothing(systems):
             assert row.percentile is None or (row.percentile.low, row.percentile.high) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_order_systems_come_in_changes_no_number(compared):
     one = compared("zero", "zero/few", "again")
     other = compared("again", "zero/few", "zero", baseline="zero")
@@ -96,6 +100,7 @@ def test_the_order_systems_come_in_changes_no_number(compared):
         assert numbers(other[row.key]) == numbers(row)
 
 
+@pytest.mark.slow
 def test_areas_are_cut_where_asked_if_they_are(compared):
     found = compared(area_coverage="0.25")
     assert not found.where(quantity="aurc@C_common")
@@ -142,6 +147,7 @@ def test_no_system_is_refused(given):
         evaluate(given, settings=Settings(), plan=PLAN)
 
 
+@pytest.mark.slow
 def test_a_mapping_and_a_list_of_runs_give_the_same_numbers():
     listed, named = (
         evaluated("zero_shot", "few_shot"),

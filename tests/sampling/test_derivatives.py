@@ -17,6 +17,7 @@ from demur.sampling.draws import weights
 from demur.sampling.numbers import least
 from demur.sampling.resample import StdError
 from demur.sampling.sample import Sample
+from parametrized import parametrize_few
 from seeds import seeds
 from tables import Units
 
@@ -186,7 +187,7 @@ def test_an_area_up_to_the_common_coverage_moves_with_the_coverage(name, seed, f
     assert found == pytest.approx(derivative(number, ones(view), 1e-7), abs=5e-8)
 
 
-@pytest.mark.parametrize("name", ["aurc@0.4", "augrc@0.4", "augrc", "eaurc"])
+@parametrize_few("name", ["aurc@0.4", "augrc@0.4", "augrc", "eaurc"], 2)
 def test_influences_in_a_replicate_are_those_of_its_units(name):
     """A replicate that holds clusters several times over is a data set of its own."""
     for seed in range(30):

@@ -13,22 +13,24 @@ from demur.sampling.kernel import KERNELS, Kernel
 from demur.sampling.resample import Ask, replicates_of, resampled
 from demur.sampling.table import Table
 from engine_cases import SWEPT, assert_same_bits, compared, engine, everything, random_systems
+from parametrized import parametrize_few
 from seeds import seeds
 
 pytestmark = pytest.mark.skipif(not KERNELS, reason="there is no kernel here")
 SETS = list(KERNELS)
 
 
-@pytest.mark.parametrize("seed", seeds(6, 16))
+@parametrize_few("seed", seeds(6, 16), 2)
 def test_every_number_of_every_replicate_is_that_of_numpy(seed):
     compared(seed, SETS)
 
 
-@pytest.mark.parametrize(("threads", "block"), [(2, None), (8, 7), (1, 1), (1, 33)])
+@parametrize_few(("threads", "block"), [(2, None), (8, 7), (1, 1), (1, 33)], 1)
 def test_threads_and_blocks_change_nothing(threads, block):
     compared(21, SETS[-1:], threads=threads, block=block)
 
 
+@pytest.mark.slow
 def test_more_clusters_than_are_summed_at_a_time_change_nothing():
     compared(5, SETS, units=9000, resamples=20)
 
@@ -54,6 +56,7 @@ def close(found, expected):
         assert found == (pytest.approx(expected, rel=1e-10, abs=1e-12) if isinstance(expected, float) else expected)
 
 
+@pytest.mark.slow
 def test_files_are_the_same_but_for_who_computed_them(tmp_path):
     with engine("numpy"):
         by_numpy, expected = artifact(tmp_path / "numpy.json")
@@ -63,6 +66,7 @@ def test_files_are_the_same_but_for_who_computed_them(tmp_path):
     close(json.loads(content), json.loads(expected))
 
 
+@pytest.mark.slow
 def test_weights_that_no_byte_holds_are_left_to_numpy(monkeypatch):
     with engine("c"):
         kernel = chosen_kernel()
@@ -78,7 +82,7 @@ def test_weights_that_no_byte_holds_are_left_to_numpy(monkeypatch):
         assert_same_bits(everything(systems, Plan(40, seed=3)), expected)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrize_few("threads", [1, 2], 1)
 def test_an_interrupt_stops_between_blocks(threads):
     systems, _ = random_systems(3)
     stopped = []

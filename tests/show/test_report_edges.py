@@ -7,18 +7,18 @@ import pytest
 
 from artifacts import GOLDEN, golden, hashed, silent
 from commands import demur
-from demur import UserError, load
-from demur.inference.key import Key
+from demur import Key, UserError, load, report_html
 from demur.results.load import results_of
-from demur.show.html import report_html
 from demur.show.selective.decision import decision
 from pages import Page
+from parametrized import parametrize_few
 
 LOSSES = {"loss": [0, 1, 0, 1], "sure": [4, 3, 2, 1]}
 REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
 
 
 class TestCommand:
+    @pytest.mark.slow
     def test_it_writes_a_page_beside_the_artifact_or_where_it_is_told(self, tmp_path):
         (tmp_path / "m.json").write_bytes((GOLDEN / "one.json").read_bytes())
         assert demur(tmp_path, "report", "m.json").stdout == "wrote m.html\n"
@@ -46,7 +46,7 @@ class TestCommand:
             "demur: m.json: confidence_variants.llm.pair.left: the curve ends at 0.6875, not at cmax 0.5\n"
         )
 
-    @pytest.mark.parametrize("path", ["x" * 5000, "a\0b"])
+    @parametrize_few("path", ["x" * 5000, "a\0b"], 1)
     def test_a_path_that_no_file_can_have_blocks_nothing(self, tmp_path, path):
         content = golden("one")
         content["inputs"][0]["path"] = path
@@ -98,6 +98,7 @@ class TestEdges:
         assert {low for runs in page.points for run in runs for low in run["low"].split()} == {"-"}
         assert "no interval at this point" in page.text
 
+    @pytest.mark.slow
     def test_an_interval_that_was_asked_for_is_the_one_shown(self, tmp_path):
         asked = ("evaluate", "--input", GOLDEN / "run.json", "--mode", "few_shot", "--seed", "1", "--level", "0.5")
         demur(tmp_path, *asked, "--output", "m.json", "--report", "r.html")
@@ -120,31 +121,28 @@ class TestEdges:
         assert drawn["svg"].count('class="band pointwise first"') == 1
 
     @pytest.mark.parametrize(
-        ("place", "value", "told"),
+        ("place", "value"),
         [
-            (("histogram", "edges"), [], "a histogram has one edge more than bars"),
-            (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
-            (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds a number for each"),
-            (("bootstrap", "ci"), {}, "ci.level: Field required"),
-            (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}, "ci.cmax"),
-            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds a number"),
-            (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}, "ci.mae_at_coverage: only"),
-            (
-                ("reference", "oracle"),
-                {"coverage": [], "selective_risk": [], "generalized_risk": []},
-                "the oracle order has a vertex where the curve has a point",
-            ),
-            (("mae_at_coverage", "0.10", "requested"), 0.0, "requested: Input should be greater than 0"),
+            (("histogram", "edges"), []),
+            (("reference", "oracle", "coverage", 0), 0.0),
+            (("bootstrap", "ci95_recommended", "cmax"), {}),
+            (("bootstrap", "ci"), {}),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}),
+            (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}),
+            (("reference", "oracle"), {"coverage": [], "selective_risk": [], "generalized_risk": []}),
+            (("mae_at_coverage", "0.10", "requested"), 0.0),
         ],
     )
-    def test_a_corner_that_could_not_be_shown_is_refused_on_reading(self, place, value, told):
+    def test_a_corner_that_could_not_be_shown_is_refused_on_reading(self, place, value, message):
         content = golden("one")
         part = content["confidence_variants"]["llm"]
         for step in place[:-1]:
             part = part[step]
         part[place[-1]] = value
-        with pytest.raises(UserError, match=re.escape(told)) as refused:
+        with pytest.raises(UserError) as refused:
             results_of(content)
+        message(refused.value)
         assert str(refused.value).isprintable()
 
     def test_a_coverage_that_is_not_a_number_of_items_is_refused(self):

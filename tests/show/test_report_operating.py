@@ -11,10 +11,21 @@ import pytest
 
 from artifacts import GOLDEN, golden, large, silent
 from commands import demur
-from demur import Plan, Settings, TableOptions, UserError, choose, evaluate, grade, load, read_table, report_html
-from demur.confidences.variants import VARIANTS
+from demur import (
+    VARIANTS,
+    Plan,
+    Settings,
+    TableOptions,
+    UserError,
+    certify,
+    choose,
+    evaluate,
+    grade,
+    load,
+    read_table,
+    report_html,
+)
 from demur.drawing.picture import visible
-from demur.extensions.decide.certifying import certify
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.results.load import results_of
 from demur.results.parts import CurveRecord
@@ -24,6 +35,7 @@ from demur.show.text import threshold_at
 from installation import needs
 from made_up import continuous
 from pages import Page
+from parametrized import parametrize_few
 
 NODE = shutil.which("node")
 
@@ -80,7 +92,8 @@ class TestTypedIntoTheField:
         items = read_table(rows, options=TableOptions(**options))
         return evaluate({"one": items}, settings=Settings(confidence="sure"), plan=Plan(0, seed=0))
 
-    @pytest.mark.parametrize("options", [{"loss_max": 1.0}, {}])
+    @parametrize_few("options", [{"loss_max": 1.0}, {}], 1)
+    @pytest.mark.slow
     def test_a_limit_is_what_it_is_in_choose(self, rows, options):
         read = on_the_page(self.results(rows, **options), "risk", ["20", "20%", "0.2", "1", "-5", "-5%", "ten", "12.5"])
         units = grade(read_table(rows, options=TableOptions(**options)), loss=None, confidence="sure")
@@ -89,10 +102,12 @@ class TestTypedIntoTheField:
         assert [read[typed] for typed in ("-5", "-5%", "ten")] == [None] * 3
         assert (read["20"] == read["20%"]) == bool(options)
 
+    @pytest.mark.slow
     def test_per_cent_of_points_are_no_limit(self, rows):
         read = on_the_page(self.results(rows, loss_max=4.0), "risk", ["20%", "0.2", "3"])
         assert (read["20%"], read["0.2"] < read["3"]) == (None, True)
 
+    @pytest.mark.slow
     def test_a_coverage_that_the_largest_rounds_to_means_the_largest(self, rows):
         typed = ["72%", "72", "0.72", "72.0%", "71.95%", "71.96%", "0.7196", "73", "0.8", "1", "50%", "-5", "0,72"]
         read = on_the_page(self.results(rows, loss_max=1.0), "coverage", typed)
@@ -102,6 +117,7 @@ class TestTypedIntoTheField:
 
 
 class TestOneAnswer:
+    @pytest.mark.slow
     def test_a_limit_of_the_risk_is_the_same_point_on_the_page_in_choose_and_in_a_loop(self, study):
         items, results = study
         record, point = results.curves["one", "sure"], by_loop(results, 0.1)
@@ -298,6 +314,7 @@ def made_up(systems, variants):
 
 
 class TestSize:
+    @pytest.mark.slow
     def test_a_page_of_two_systems_is_at_most_300_kilobytes(self, demo_results):
         assert len(report_html(demo_results).encode()) <= 300_000
 
@@ -336,6 +353,7 @@ class TestManyPoints:
         assert len(text.encode()) < 3_000_000
         assert {run["all"] for runs in page.points for run in runs} == {10_000}
 
+    @pytest.mark.slow
     def test_every_point_of_a_long_curve_is_carried(self):
         results = large(variants=1, points=2000)
         [runs] = Page(report_html(results)).points

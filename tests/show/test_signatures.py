@@ -5,12 +5,13 @@ import re
 import pytest
 
 from artifacts import golden
+from demur import report_html
 from demur.results.load import results_of
 from demur.show.console import evaluation_text
 from demur.show.figure import figure_bytes
-from demur.show.html import report_html
 from demur.show.table_rows import Layout
 from demur.show.tables import BOARD_FORMS, FORMS, table_text
+from parametrized import parametrize_few
 
 
 @pytest.fixture(scope="module", params=["one", "paired", "three"])
@@ -42,7 +43,8 @@ def test_in_the_captions_and_the_methods_of_the_page(results):
     assert f"<dt>Signature</dt><dd><code>{results.study.signature()}</code></dd>" in page
 
 
-@pytest.mark.parametrize("kind", ["risk-coverage", "forest"])
+@parametrize_few("kind", ["risk-coverage", "forest"], 1)
+@pytest.mark.slow
 def test_in_the_caption_of_a_figure(kind):
     results = results_of(golden("paired")).narrowed("verbalized")
     drawn = figure_bytes(results, ".svg", kind=kind).decode()

@@ -7,9 +7,9 @@ from importlib import import_module
 import pytest
 
 from artifacts import golden_results
+from demur import report_html
 from demur.show import statements
 from demur.show.console import evaluation_text
-from demur.show.html import report_html
 from demur.show.latex import escaped as in_latex
 from demur.show.markdown import escaped as in_markdown
 from demur.show.statements.methods import Intervals, Resampling, loss_used, resampling
@@ -18,6 +18,7 @@ from demur.show.statements.statement import Fact, Statement
 from demur.show.statements.verdict import verdict
 from demur.show.tables import table_text
 from pages import Page
+from parametrized import parametrize_few
 
 for module in pkgutil.iter_modules(statements.__path__):
     import_module(f"{statements.__name__}.{module.name}")
@@ -36,7 +37,7 @@ def test_every_statement_is_a_frozen_value(kind):
     assert not {field.name for field in fields(kind)} & {"words", "sentence"}
 
 
-@pytest.mark.parametrize("name", ["one", "paired", "three"])
+@parametrize_few("name", ["one", "paired", "three"], 2)
 def test_console_page_tables_and_paper_say_it_in_the_same_words(name):
     results = golden_results(name)
     console, page = evaluation_text(results), Page(report_html(results)).text

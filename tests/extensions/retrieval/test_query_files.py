@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from demur.errors import UserError
-from demur.extensions.retrieval.query_files import query_lists, read_queries
+from demur import UserError, read_queries
+from demur.extensions.retrieval.query_files import query_lists
 
 ROWS = [
     {"post_id": 7, "criterion_id": "A", "gold_ids": ["s1", "s2"], "ranked_ids": ["s3", "s1"], "prob": 0.25, "fold": 1},
@@ -112,33 +112,30 @@ HEAD = "post_id,criterion_id,gold_ids,ranked_ids"
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("", "the file is empty: there is nothing to evaluate"),
-        (f"{HEAD}\n", "there are no rows: nothing can be evaluated"),
-        (f"{HEAD}\n1,A,a|a,\n", "post 1, criterion A: the gold id a appears twice"),
-        (f"{HEAD}\n1,A,a,b|b\n", "post 1, criterion A: the ranked id b appears twice"),
-        (f"{HEAD}\n1,A,a,b||c\n", "line 2: post 1, criterion A: ranked_ids '', expected an integer or a text"),
-        (f"{HEAD}\n1,A,a,b| c\n", "line 2: post 1, criterion A: ranked_ids ' c', expected"),
-        (f"{HEAD}\n1,A,a\n", "line 2: 3 cells, expected 4 as in the header"),
-        (f'{HEAD}\n1,"A,a,b\n', "not valid CSV: unexpected end of data"),
-        (f"{HEAD}\n,A,a,b\n", "line 2: post_id '', expected an integer or a text without spaces around it"),
-        (f"{HEAD}\n1,A,a,b\n1,A,a,b\n", "post 1, criterion A: the query appears twice"),
-        (f"{HEAD},prob\n1,A,a,b,nan\n", "post 1, criterion A: prob nan, expected a number from 0 to 1"),
-        (f"{HEAD},prob\n1,A,a,b,x\n", "line 2: post 1, criterion A: prob 'x', expected a number"),
-        (f"{HEAD},prob\n1,A,a,b,\n2,A,a,b,1\n", "post 1, criterion A: has no prob, which others have"),
-        (f"{HEAD},fold\n1,A,a,b,1\n2,A,a,b,\n", "post 2, criterion A: has no fold, which others have"),
-        (f"{HEAD},scores\n1,A,a,b|c,1\n", "post 1, criterion A: 1 scores for 2 ranked ids"),
-        (f"{HEAD},scores\n1,A,a,b|c,1|\n", "scores ['1', '']: one of them is missing"),
-        ("post_id,criterion_id,gold_ids,list\n1,A,a,b\n", "no column ranked_ids, and none that ends in _topk"),
-        (f"{HEAD},ranked_ids\n1,A,a,b,b\n", "the column ranked_ids appears twice in the header"),
-        ("post,criterion_id,gold_ids,ranked_ids\n1,A,a,b\n", "no column post_id for post_id; columns: post, "),
-        (
-            "post_id,criterion_id,gold_ids,a_topk,b_topk,scores\n1,A,a,b,b,1\n",
-            "the column scores could belong to any of 2",
-        ),
-        ("post_id,criterion_id,gold_ids,a_topk,a_ranked_ids\n1,A,a,b,b\n", "a_topk and a_ranked_ids are both of a"),
-        (f"{HEAD},prob\n1,A,a,b,1_0\n", "prob '1_0', expected a number"),
+        "",
+        f"{HEAD}\n",
+        f"{HEAD}\n1,A,a|a,\n",
+        f"{HEAD}\n1,A,a,b|b\n",
+        f"{HEAD}\n1,A,a,b||c\n",
+        f"{HEAD}\n1,A,a,b| c\n",
+        f"{HEAD}\n1,A,a\n",
+        f'{HEAD}\n1,"A,a,b\n',
+        f"{HEAD}\n,A,a,b\n",
+        f"{HEAD}\n1,A,a,b\n1,A,a,b\n",
+        f"{HEAD},prob\n1,A,a,b,nan\n",
+        f"{HEAD},prob\n1,A,a,b,x\n",
+        f"{HEAD},prob\n1,A,a,b,\n2,A,a,b,1\n",
+        f"{HEAD},fold\n1,A,a,b,1\n2,A,a,b,\n",
+        f"{HEAD},scores\n1,A,a,b|c,1\n",
+        f"{HEAD},scores\n1,A,a,b|c,1|\n",
+        "post_id,criterion_id,gold_ids,list\n1,A,a,b\n",
+        f"{HEAD},ranked_ids\n1,A,a,b,b\n",
+        "post,criterion_id,gold_ids,ranked_ids\n1,A,a,b\n",
+        "post_id,criterion_id,gold_ids,a_topk,b_topk,scores\n1,A,a,b,b,1\n",
+        "post_id,criterion_id,gold_ids,a_topk,a_ranked_ids\n1,A,a,b,b\n",
+        f"{HEAD},prob\n1,A,a,b,1_0\n",
     ],
 )
 def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
@@ -147,51 +144,42 @@ def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
     with pytest.raises(UserError) as caught:
         read_queries(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert message in str(caught.value)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "message"),
+    ("name", "data"),
     [
-        ("q.jsonl", b"", "the file is empty: there is nothing to evaluate"),
-        ("q.jsonl", b"[1]\n", "line 1: expected an object"),
-        ("q.jsonl", b'{"a": 1, "a": 2}\n', "line 1: not valid JSON: the member a appears twice"),
-        ("q.jsonl", as_json_lines(ROWS[:1]).encode() + b"{}\n", "line 2: no member post_id, which the first row has"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": "s1"}]).encode(), "gold_ids 's1', expected a list of ids"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": 3}]).encode(), "gold_ids 3, expected a list of ids"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": [1.5]}]).encode(), "gold_ids 1.5, expected an integer"),
-        (
-            "q.jsonl",
-            as_json_lines([ROWS[0] | {"ranked_ids": [1, "1"]}]).encode(),
-            "ranked_ids [1, '1'], expected integers or",
-        ),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": True}]).encode(), "prob True, expected a number"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"post_id": 1.5}]).encode(), "post_id 1.5, expected an integer"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": "0.5"}]).encode(), "prob '0.5', expected a number"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": 10**400}]).encode(), "expected a number"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": "2|1"}]).encode(), "scores '2|1', expected a list of numbers"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": 0.5}]).encode(), "scores 0.5, expected a list of numbers"),
-        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": {"a": 1}}]).encode(), "expected a list of numbers"),
-        (
-            "q.jsonl",
-            as_json_lines([ROWS[0], ROWS[1] | {"scores": []}]).encode(),
-            "a member scores, which the first row",
-        ),
+        ("q.jsonl", b""),
+        ("q.jsonl", b"[1]\n"),
+        ("q.jsonl", b'{"a": 1, "a": 2}\n'),
+        ("q.jsonl", as_json_lines(ROWS[:1]).encode() + b"{}\n"),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": "s1"}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": 3}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": [1.5]}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"ranked_ids": [1, "1"]}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": True}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"post_id": 1.5}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": "0.5"}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": 10**400}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": "2|1"}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": 0.5}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": {"a": 1}}]).encode()),
+        ("q.jsonl", as_json_lines([ROWS[0], ROWS[1] | {"scores": []}]).encode()),
         (
             "q.jsonl",
             as_json_lines(
                 [ROWS[0], ROWS[2] | {"criterion_id": 1}, ROWS[2] | {"criterion_id": "1", "post_id": 3}]
             ).encode(),
-            "criterion 1 is given both as a number and as text",
         ),
-        ("q.jsonl", "\ufeff{}".encode(), "byte order mark"),
-        ("q.parquet", b"PAR1", "not valid Parquet"),
-        ("q.csv", b"\xff\xfe", "not UTF-8 text: byte 0 is 0xff"),
-        ("q.csv", b"\xef\xbb\xbf" + b"a" * 20_000 + b"\xff", "not UTF-8 text: byte 20003 is 0xff"),
-        ("q.csv", gzip.compress(b"a" * 20_000 + b"\xe2\x82", mtime=0), "not UTF-8 text: byte 20000 is 0xe2"),
-        ("q.csv", b"\x1f\x8b\x08broken", "not valid gzip"),
-        ("q.txt", b"x", "whose name ends in .csv, .tsv, .jsonl, .ndjson, .parquet"),
+        ("q.jsonl", "\ufeff{}".encode()),
+        ("q.parquet", b"PAR1"),
+        ("q.csv", b"\xff\xfe"),
+        ("q.csv", b"\xef\xbb\xbf" + b"a" * 20_000 + b"\xff"),
+        pytest.param("q.csv", gzip.compress(b"a" * 20_000 + b"\xe2\x82", mtime=0), id="packed text that ends early"),
+        ("q.csv", b"\x1f\x8b\x08broken"),
+        ("q.txt", b"x"),
     ],
 )
 def test_other_bad_files_are_one_line_too(tmp_path, name, data, message):
@@ -199,7 +187,7 @@ def test_other_bad_files_are_one_line_too(tmp_path, name, data, message):
     path.write_bytes(data)
     with pytest.raises(UserError) as caught:
         read_queries(path)
-    assert message in str(caught.value)
+    message(caught.value)
     assert str(path) in str(caught.value)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, Success, nDCG
 
-from demur.errors import UserError
+from demur import Measure, UserError, rankings_of
 from demur.extensions.retrieval import (
     hit_at_k,
     map_at_k,
@@ -23,8 +23,7 @@ from demur.extensions.retrieval import (
     recall_at_k,
 )
 from demur.extensions.retrieval.quantities.ranking import Top, per_query
-from demur.extensions.retrieval.ranking_columns import rankings_of
-from demur.quantities import Measure, quantities
+from demur.quantities import quantities
 
 FUNCTIONS = (recall_at_k, precision_at_k, hit_at_k, mrr_at_k, map_at_k, map_trec_at_k, ndcg_at_k)
 IDS = [f"s{number}" for number in range(12)]
@@ -212,6 +211,7 @@ class TestAgainstTrecEval:
         for name, gold, ranked in asked:
             assert mrr_at_k(gold, ranked, 100) == pytest.approx(theirs["RR", name], abs=1e-12)
 
+    @pytest.mark.slow
     def test_where_map_differs_and_why(self, asked, theirs):
         """Ours divides by min(gold, K): it is trec_eval's, or more where there is more gold than K."""
         for name, gold, ranked in asked:

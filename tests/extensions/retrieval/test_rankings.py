@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.errors import UserError
-from demur.extensions.retrieval.ranking_columns import rankings_from, rankings_of
+from demur import UserError, rankings_of
+from demur.extensions.retrieval.ranking_columns import rankings_from
 from demur.extensions.retrieval.rankings import Query, check_same_queries
 
 
@@ -69,44 +69,38 @@ def test_facts_cannot_be_changed():
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    "changed",
     [
-        ({"gold": [["a", "a"], []]}, "post 0, criterion all: the gold id a appears twice"),
-        ({"ranked": [[], ["b", "c", "b"]]}, "post 1, criterion all: the ranked id b appears twice"),
-        ({"selected": [["a", "a"], []]}, "post 0, criterion all: the selected id a appears twice"),
-        ({"gold": ["abc", []]}, "post 0, criterion all: gold ids 'abc', expected a list or a set of ids"),
-        ({"ranked": [["a"], "b"]}, "post 1, criterion all: ranked ids 'b', expected a list of ids"),
-        ({"prob": [0.5, float("nan")]}, "post 1, criterion all: prob nan, expected a number from 0 to 1"),
-        ({"prob": [1.5, 0.5]}, "post 0, criterion all: prob 1.5, expected a number from 0 to 1"),
-        ({"prob": [True, 0.5]}, "post 0, criterion all: prob True, expected a number from 0 to 1"),
-        ({"prob": [0.5, None]}, "post 1, criterion all: has no prob, which others have"),
-        ({"fold": [None, "a"]}, "post 0, criterion all: has no fold, which others have"),
-        ({"scores": [[1], [1]]}, "post 0, criterion all: 1 scores for 2 ranked ids, expected one each"),
-        ({"scores": [[1, float("inf")], []]}, "post 0, criterion all: score inf, expected a finite number"),
-        ({"prob": [0.5]}, "the columns are of different lengths: gold 2, ranked 2, prob 1"),
-        ({"fold": [1.5, 2]}, "post 0, criterion all: fold 1.5, expected a name or an integer"),
-        ({"scores": [0.5, []]}, "post 0, criterion all: scores 0.5, expected a list of numbers"),
-        ({"scores": [[1, 10**400], []]}, "post 0, criterion all: score an integer of very many digits"),
-        (
-            {"gold": [[["a"]], "abc"]},
-            "post 0, criterion all: gold ids are texts or numbers: one of them is something else",
-        ),
-        ({"gold": [[1], []], "ranked": [["1"], []]}, "post 0, criterion all: ids are texts or numbers, not both as"),
-        (
-            {"ranked": [[], ["b", np.int64(1)]]},
-            "post 1, criterion all: ids are texts or numbers, not both as here 'b' and 1",
-        ),
-        ({"posts": [1, 1]}, "post 1, criterion all: the query appears twice"),
-        ({"posts": [1, "1"]}, "post 1 is given both as a number and as text"),
-        ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or a text without spaces"),
-        ({"probs": [1, 1]}, "rankings have no probs: give scores, prob, selected, fold or grades"),
+        {"gold": [["a", "a"], []]},
+        {"ranked": [[], ["b", "c", "b"]]},
+        {"selected": [["a", "a"], []]},
+        {"gold": ["abc", []]},
+        {"ranked": [["a"], "b"]},
+        {"prob": [0.5, float("nan")]},
+        {"prob": [1.5, 0.5]},
+        {"prob": [True, 0.5]},
+        {"prob": [0.5, None]},
+        {"fold": [None, "a"]},
+        {"scores": [[1], [1]]},
+        {"scores": [[1, float("inf")], []]},
+        {"prob": [0.5]},
+        {"fold": [1.5, 2]},
+        {"scores": [0.5, []]},
+        {"scores": [[1, 10**400], []]},
+        {"gold": [[["a"]], "abc"]},
+        {"gold": [[1], []], "ranked": [["1"], []]},
+        {"ranked": [[], ["b", np.int64(1)]]},
+        {"posts": [1, 1]},
+        {"posts": [1, "1"]},
+        {"posts": [1, 1.5]},
+        {"probs": [1, 1]},
     ],
 )
 def test_what_is_wrong_is_said_with_the_query_it_is_wrong_in(changed, message):
     columns = {"gold": [["a"], []], "ranked": [["a", "b"], []]} | changed
     with pytest.raises(UserError) as caught:
         rankings_of(**columns)
-    assert str(caught.value).startswith(message)
+    message(caught.value)
 
 
 def test_a_column_that_starts_later_or_ends_early_is_ragged():

@@ -4,14 +4,9 @@ import json
 
 import pytest
 
-from demur import RetrievalSettings, load, risk_coverage
-from demur.errors import UserError
+from demur import Group, Key, Measure, Plan, RetrievalSettings, UserError, load, report_html, risk_coverage
 from demur.extensions.retrieval.reference_ranges import REFERENCES, reference_of
-from demur.inference.key import Group, Key
-from demur.quantities import Measure
 from demur.results.load import results_of
-from demur.sampling.resample import Plan
-from demur.show.html import report_html
 from pages import Page
 from retrievals import compared, evaluated, made
 
@@ -37,6 +32,7 @@ class TestGate:
         assert results["cmax"].value == 35 / 36
         assert results["augrc"].recommended is not None
 
+    @pytest.mark.slow
     def test_one_class_is_flagged_and_has_no_interval(self):
         results = evaluated(made(gold=[["s1"]] * 36), Plan(30, seed=1))
         auroc = results["auroc"]
@@ -45,6 +41,7 @@ class TestGate:
         assert (warning.about.system, warning.subject) == ("one", "detection")
         assert results["tpr@fpr=0.05"].threshold is None
 
+    @pytest.mark.slow
     def test_a_mean_over_criteria_with_one_of_one_class_lies_in_its_interval(self):
         gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made(posts=40)["gold"])]
         row = evaluated(made(posts=40, gold=gold), Plan(300, seed=1))[
@@ -52,6 +49,7 @@ class TestGate:
         ]
         assert row.percentile.low < row.value < row.percentile.high
 
+    @pytest.mark.slow
     def test_what_is_to_be_said_of_the_gate_is_said(self):
         constant = evaluated(made(prob=[0.5] * 36), Plan(30, seed=1))
         assert "constant_confidence" in codes(constant)
@@ -64,6 +62,7 @@ class TestGate:
         rare = 1 - 0.05 ** (1 / 12)
         assert bounds["augrc"] == pytest.approx(rare - rare**2 / 2)  # largest loss 1, everything answered, 12 posts
 
+    @pytest.mark.slow
     def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
         one_class = evaluated(made(gold=[["s1"]] * 36), reference=PHQ8).study
         assert {figure.metric for figure in one_class.reference_ranges} == {"ndcg@10", "recall@10", "mrr@10"}
@@ -79,6 +78,7 @@ class TestGate:
             assert results[Key("one", "auroc", "prob", group=Group("fold", fold))].value == 0.5
         assert results.get(Key("one", "empty_f1", group=Group("fold"))) is not None
 
+    @pytest.mark.slow
     def test_a_criterion_of_one_class_is_named(self):
         gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made()["gold"])]
         warned = next(one for one in evaluated(made(gold=gold)).warnings if one.code == "single_class")
@@ -97,6 +97,7 @@ class TestFile:
         path = results.save(tmp_path / "r.json")
         assert load(path).text == results.text == path.read_text(encoding="utf-8")
 
+    @pytest.mark.slow
     def test_ranges_are_shown_only_when_they_are_asked_for_and_with_their_source(self, results):
         assert not evaluated().study.reference_ranges
         assert evaluated().study.reference is None
@@ -112,22 +113,23 @@ class TestFile:
         assert figure.place == PHQ8.ranges["ndcg@10"].position(figure.value)
 
     @pytest.mark.parametrize(
-        ("change", "message"),
+        "change",
         [
-            (lambda c: c.update(queries=1), "do not add up to queries"),
-            (lambda c: decision(c).update(true_positives=0), "do not add up to the queries without gold"),
-            (lambda c: decision(c).update(false_positives=99), "more false positives than queries with gold"),
-            (lambda c: c["estimates"]["value"].pop(), "different lengths"),
-            (lambda c: c["estimates"]["system"].__setitem__(0, "c"), "no system of this file is called c"),
-            (lambda c: c["estimates"]["quantity"].__setitem__(0, "ndgc@1"), "no quantity is called ndgc@1"),
-            (lambda c: c.pop("systems"), "systems: Field required"),
+            lambda c: c.update(queries=1),
+            lambda c: decision(c).update(true_positives=0),
+            lambda c: decision(c).update(false_positives=99),
+            lambda c: c["estimates"]["value"].pop(),
+            lambda c: c["estimates"]["system"].__setitem__(0, "c"),
+            lambda c: c["estimates"]["quantity"].__setitem__(0, "ndgc@1"),
+            lambda c: c.pop("systems"),
         ],
     )
     def test_a_file_that_does_not_hold_together_is_refused(self, results, change, message):
         content = json.loads(results.text)
         change(content)
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError) as refused:
             results_of(content)
+        message(refused.value)
 
     def test_it_shows_itself(self, results):
         assert repr(results).startswith("Results(a, b; ")
@@ -135,35 +137,36 @@ class TestFile:
 
 
 @pytest.mark.parametrize(
-    ("bad", "message"),
+    "bad",
     [
-        ({"depths": [0]}, "k 0, expected an integer, 1 or more"),
-        ({"depths": []}, "no depth is given"),
-        ({"threshold": 2}, "threshold 2, expected a number from 0 to 1"),
-        ({"policies": ["best"]}, "no selection policy is called best"),
+        {"depths": [0]},
+        {"depths": []},
+        {"threshold": 2},
+        {"policies": ["best"]},
     ],
 )
 def test_settings_that_cannot_be_are_refused(bad, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         RetrievalSettings(**bad)
+    message(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ({"ranges": {"mrr@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "own.json: source: Field required"),
-        ({"source": "x", "ranges": {}}, "own.json: ranges: "),
-        ({"source": "x", "ranges": {"mrr@3": {"baseline": [0.5, 0], "good": [0.6, 0.7]}}}, "from low to high"),
-        ({"source": "x", "ranges": {"aurc": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "neither a metric of rank"),
-        ({"source": "x", "ranges": {"RR@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "is called mrr@3 here"),
-        ([], "own.json: expected an object with the members source and ranges"),
+        {"ranges": {"mrr@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}},
+        {"source": "x", "ranges": {}},
+        {"source": "x", "ranges": {"mrr@3": {"baseline": [0.5, 0], "good": [0.6, 0.7]}}},
+        {"source": "x", "ranges": {"aurc": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}},
+        {"source": "x", "ranges": {"RR@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}},
+        [],
     ],
 )
 def test_a_file_of_ranges_that_is_none_is_one_line(tmp_path, content, message):
     (path := tmp_path / "own.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(UserError) as caught:
         reference_of(path)
-    assert message in str(caught.value)
+    message(caught.value)
     with pytest.raises(UserError, match="no reference is called phq-evidence; did you mean phq8-evidence?"):
         reference_of("phq-evidence")
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.errors import UserError
+from demur import UserError, rankings_of
 from demur.extensions.retrieval.quantities.evidence import Selection
 from demur.extensions.retrieval.quantities.selection import POLICIES, Bounds, Policy, breaches, shown_hits
-from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.quantities import quantities
 
 LOG_3 = math.log(3)
@@ -67,20 +66,20 @@ class TestBounds:
         assert high == max(most, low)
 
     @pytest.mark.parametrize(
-        ("bad", "message"),
+        "bad",
         [
-            ({"k_min": 0}, "k_min 0, expected an integer, 1 or more"),
-            ({"hard_cap": True}, "hard_cap True, expected an integer, 1 or more"),
-            ({"hard_cap": 10**21}, "hard_cap 1000000000000000000000, expected an integer, 1 or more"),
-            ({"k_min": 11}, "k_min 11 is above hard_cap 10"),
-            ({"k_max_ratio": 0}, "k_max_ratio 0, expected a number above 0 and at most 1"),
-            ({"k_max_ratio": float("nan")}, "k_max_ratio nan"),
+            {"k_min": 0},
+            {"hard_cap": True},
+            {"hard_cap": 10**21},
+            {"k_min": 11},
+            {"k_max_ratio": 0},
+            {"k_max_ratio": float("nan")},
         ],
     )
     def test_what_cannot_be_is_refused(self, bad, message):
         with pytest.raises(UserError) as caught:
             Bounds(**bad)
-        assert str(caught.value).startswith(message)
+        message(caught.value)
 
     def test_who_breaks_them(self):
         ids = [f"s{place}" for place in range(10)]

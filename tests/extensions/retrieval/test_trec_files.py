@@ -10,10 +10,8 @@ import pytest
 import pytrec_eval_ext
 from ir_measures import AP, P, R, nDCG
 
-from demur import Measure
-from demur.errors import UserError
+from demur import Measure, UserError, read_trec
 from demur.extensions.retrieval.quantities.ranking import per_query
-from demur.extensions.retrieval.trec_files import read_trec
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d9 0\n"
 RUN = "q1 Q0 d1 1 0.5 bm25\nq1 Q0 d2 2 0.7 bm25\nq1 Q0 d3 3 0.7 bm25\nq3 Q0 d1 1 3 bm25\n"
@@ -165,27 +163,27 @@ def test_every_query_agrees_with_trec_eval_ties_included(files):
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "message"),
+    ("qrels", "run"),
     [
-        ("", RUN, "the file has no rows"),
-        (QRELS, "", "the file has no rows"),
-        ("q1 0 d1 1 x\n", RUN, "line 1: 5 cells, expected 4: topic, iteration, document, relevance"),
-        ("# no row\n\n", RUN, "the file has no rows"),
-        ("#q1 0 d1 1\n#q1 0 d1 1\n", RUN, "line 2: topic #q1, document d1 appears twice"),
-        ("q1 0 d1\n", RUN, "line 1: 3 cells, expected 4: topic, iteration, document, relevance"),
-        ("q1 0 d1 x\n", RUN, "line 1: relevance 'x', expected an integer"),
-        (QRELS + "q1 0 d1 1\n", RUN, "line 6: topic q1, document d1 appears twice"),
-        (QRELS, RUN + "q1 Q0 d1 9 0.1 bm25\n", "line 5: topic q1, document d1 appears twice"),
-        (QRELS, "q1 Q0 d1 1 nan t\n", "line 1: score 'nan', expected a finite number"),
-        (QRELS, "q1 Q0 d1 1 1e39 t\n", "line 1: score '1e39', expected a finite number"),
-        ("q1 0 d1 1_0\n", RUN, "line 1: relevance '1_0', expected an integer"),
-        (QRELS, "q1 Q0 d1 1 1\n", "line 1: 5 cells, expected 6"),
+        ("", RUN),
+        (QRELS, ""),
+        ("q1 0 d1 1 x\n", RUN),
+        ("# no row\n\n", RUN),
+        ("#q1 0 d1 1\n#q1 0 d1 1\n", RUN),
+        ("q1 0 d1\n", RUN),
+        ("q1 0 d1 x\n", RUN),
+        (QRELS + "q1 0 d1 1\n", RUN),
+        (QRELS, RUN + "q1 Q0 d1 9 0.1 bm25\n"),
+        (QRELS, "q1 Q0 d1 1 nan t\n"),
+        (QRELS, "q1 Q0 d1 1 1e39 t\n"),
+        ("q1 0 d1 1_0\n", RUN),
+        (QRELS, "q1 Q0 d1 1 1\n"),
     ],
 )
 def test_a_bad_file_is_one_line(files, qrels, run, message):
     with pytest.raises(UserError) as caught:
         read_trec(*[[one] if place else one for place, one in enumerate(files(qrels=qrels, run=run))])
-    assert message in str(caught.value)
+    message(caught.value)
 
 
 def test_two_runs_of_one_name_and_topics_that_do_not_split_are_refused(files):

@@ -2,13 +2,9 @@
 
 import pytest
 
-from demur import RetrievalSettings, evaluate_retrieval
+from demur import Key, Plan, RetrievalSettings, evaluate_retrieval, rankings_of, report_html
 from demur.extensions.retrieval.console import retrieval_text
-from demur.extensions.retrieval.ranking_columns import rankings_of
 from demur.extensions.retrieval.statements.verdict import retrieval_verdict
-from demur.inference.key import Key
-from demur.sampling.resample import Plan
-from demur.show.html import report_html
 from pages import Page
 from retrievals import with_rows
 from said import said
@@ -117,6 +113,7 @@ def test_without_gold_there_is_nothing_to_find():
     assert found.sentences == ("40 queries: 0 (0.0%) have evidence to find.",)
 
 
+@pytest.mark.slow
 def test_one_class_only_has_nothing_to_detect():
     found = verdict(made(only=mixed(FIRST, SECOND), prob=[0.5] * 39 + [0.6]))
     assert found.sentences[-1].startswith("All queries have evidence, or none has: there is nothing to detect")
@@ -125,6 +122,7 @@ def test_one_class_only_has_nothing_to_detect():
     assert "AUROC of 1" in sorted_out.sentences[-1]
 
 
+@pytest.mark.slow
 def test_probabilities_that_differ_are_told_with_their_systems():
     shared = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND), gold=HALF, prob=[0.25, 0.75] * 20)
     apart = with_rows(shared, {Key("new", "auroc", "prob"): {"value": 0.5}})

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from demur import UserError
+from demur import TableOptions, UserError
 from demur.extensions.scale import batches, summarizing
 from demur.extensions.scale.file import content
 from demur.extensions.scale.summarizing import PartReading, summarized
-from demur.read import TableOptions
+from parametrized import parametrize_few
 from sharded import table, units
 
 READING = PartReading(
@@ -63,7 +63,7 @@ class Counting:
         return self.kind.of(*about)
 
 
-@pytest.mark.parametrize("write", [table, parquet, lambda path, rows: json_lines(path, _plain(rows))])
+@parametrize_few("write", [table, parquet, lambda path, rows: json_lines(path, _plain(rows))], 1)
 def test_batches_give_the_bytes_of_all_rows_at_once(tmp_path, both, write):
     suffix = {table: "csv", parquet: "parquet"}.get(write, "jsonl")
     in_batches, whole, number = both(write(tmp_path / f"all.{suffix}", units()), READING)

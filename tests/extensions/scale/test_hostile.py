@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import demur, real_demur
+from parametrized import parametrize_few
 from runs import written
 
 
@@ -23,10 +24,12 @@ def test_a_noun_is_text_in_a_summary_too(tmp_path, noun):
     assert all(character.isprintable() or character == "\n" for one in done for character in one.stdout)
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("name", "words"),
     [("part.csv", ("evaluate", "parts", "--seed", "1")), ("part.json", ("summarize", "parts", "-o", "all.sum"))],
+    1,
 )
+@pytest.mark.slow
 def test_a_pipe_in_a_folder_of_parts_is_refused(tmp_path, name, words):
     """Nobody writes to it: reading it would wait for ever."""
     (tmp_path / "parts").mkdir()

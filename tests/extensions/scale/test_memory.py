@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import demur
+from demur import read_table
 from demur.extensions.scale.summary import Summary, SummaryOptions
-from demur.read import read_table
 from demur.sampling.kernel import KERNELS
 
 pytestmark = pytest.mark.skipif(not KERNELS, reason="there is no kernel here")
@@ -24,6 +24,7 @@ def facts(rows, clusters):
     return Summary.of(items, items.losses, SummaryOptions("sure", ["sure"]), "0" * 64).facts()
 
 
+@pytest.mark.slow
 def test_an_entry_takes_few_bytes(monkeypatch):
     monkeypatch.setenv("DEMUR_ENGINE", "c")  # numpy takes 8 bytes for each weight of a cluster in a replicate
     demur.evaluate({"A": facts(1000, 100)}, confidence="sure", resamples=16, seed=7)  # imports what is imported once

@@ -106,6 +106,7 @@ def held_back(*_):
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no process has a mask here")
+@pytest.mark.slow
 def test_a_worker_is_not_interrupted_while_it_starts_and_this_process_can_be_afterwards():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     with Workers(2, None) as workers:

@@ -44,6 +44,7 @@ untied = st.lists(st.integers(0, 1) | st.none(), min_size=2, max_size=12).filter
 
 
 @given(untied)
+@pytest.mark.slow
 def test_every_bridge_is_exact_without_ties(losses):
     rows = [Unit(None if loss is None else F(loss), -rank) for rank, loss in enumerate(losses)]
     for quantity in BRIDGES:
@@ -85,18 +86,19 @@ def test_the_worked_five_answers_lead_from_one_to_the_other():
 
 
 @pytest.mark.parametrize(
-    ("ways", "quantity", "known", "told"),
+    ("ways", "quantity", "known"),
     [
-        (("demur", "fd-shifts"), "aurc", {}, "needs to know more: give --cmax"),
-        (("demur", "geifman"), "aurc", {}, "no bridge leads to the aurc of geifman; take it from the data"),
-        (("sele", "demur"), "aurc", {}, "no bridge leads to the aurc of sele; there is one to its augrc"),
-        (("demur", "demur"), "eaurc", {}, "no quantity with bridges is called eaurc"),
-        (("demur", "torch-uncertainty"), "aurc", {"answered": 1, "cmax": F(1), "first_risk": F(0)}, "one answer alone"),
+        (("demur", "fd-shifts"), "aurc", {}),
+        (("demur", "geifman"), "aurc", {}),
+        (("sele", "demur"), "aurc", {}),
+        (("demur", "demur"), "eaurc", {}),
+        (("demur", "torch-uncertainty"), "aurc", {"answered": 1, "cmax": F(1), "first_risk": F(0)}),
     ],
 )
-def test_where_no_bridge_leads_the_error_says_so(ways, quantity, known, told):
-    with pytest.raises(UserError, match=told):
+def test_where_no_bridge_leads_the_error_says_so(ways, quantity, known, message):
+    with pytest.raises(UserError) as refused:
         converted(F(1), ways, quantity, KnownOfAnswers(**known))
+    message(refused.value)
 
 
 @pytest.mark.parametrize("wrong", [{"answered": 0}, {"cmax": F(0)}, {"cmax": F(2)}])

@@ -82,6 +82,7 @@ def test_they_are_rows_of_tables(folder):
     assert line_of(folder) in demur(folder, "table", "ours.json", "--format", "sentence").stdout
 
 
+@pytest.mark.slow
 def test_a_file_with_them_is_audited(folder):
     found = demur(folder, "audit", "--data", "t.csv", "--reported", "all.json", "--only", "differs")
     assert (found.returncode, found.stderr) == (0, "")

@@ -14,6 +14,7 @@ from demur import Key, UserError, read_table
 from demur.features.conventions.emulations import EMULATIONS
 from demur.quantities.signature import Signature
 from demur.results.load import results_of
+from parametrized import parametrize_few
 from reference.selective import PlainCurve
 from results_by_loops import run_recipes
 from sections import evaluate
@@ -74,8 +75,8 @@ def test_the_order_of_rows_is_that_of_clusters_and_items_not_of_the_file(rows):
     assert recipe.loop(PlainCurve([unit for cluster in recipe.tables[0].clusters for unit in cluster])) == F(2, 3)
 
 
-@pytest.mark.parametrize("systems", [1, 2, 3])
-@pytest.mark.parametrize("data", [T1, GRADED], ids=["0/1", "graded"])
+@parametrize_few("systems", [1, 2, 3], 2)
+@parametrize_few("data", [T1, GRADED], 1, ids=["0/1", "graded"])
 def test_files_of_both_kinds_hold_them_and_are_read_back(systems, data):
     made = asked({f"s{n}": data for n in range(systems)}, names=[*EMULATIONS])
     read = results_of(json.loads(made.text))

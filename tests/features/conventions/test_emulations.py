@@ -18,9 +18,8 @@ from conventions import (
     graded,
     rows_of,
 )
-from demur import Measure, UserError
+from demur import Curve, Measure, UserError
 from demur.features.conventions.emulations import EMULATIONS, Answers, checked_conventions, closed_form
-from demur.quantities.curve import Curve
 from demur.quantities.excess import aurc_optimal
 from reference.conventions import TOOLS, number
 from reference.registry import parsed
@@ -172,6 +171,7 @@ def test_the_range_is_of_all_orders_of_ties_and_both_ends_are_reached(rows):
 
 
 @given(st.lists(st.tuples(st.integers(0, 1) | st.none(), st.integers(0, 2)), min_size=1, max_size=8))
+@pytest.mark.slow
 def test_the_range_is_of_all_orders_of_any_eight_answers(rows):
     orders = orders_of(rows)
     for emulation in SORTING:

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from demur import Costs, Plan, evaluate
+from demur import Costs, Key, Plan, evaluate
 from demur.features.costs.chart import CostLine, cost_chart
 from demur.features.costs.section import cost_line, costs
-from demur.inference.key import Key
 from four_clusters import system
 
 PRICES = ["0", "0.02", "0.1", "1/3", "0.5", "0.75", "1"]

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import units_lists
-from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, measure
-from demur.errors import UserError
-from demur.features.costs.envelope import CostEnvelope, cost_optimal
+from demur import Curve, Graded, Measure, Plan, Table, UserError, cost_optimal, estimate, grade_units, measure
+from demur.features.costs.envelope import CostEnvelope
 from demur.features.costs.prices import price_of, price_text
 from demur.quantities import quantities
 from demur.sampling.draws import weights
 from demur.sampling.graded import Clusters
 from demur.sampling.sample import Sample
+from parametrized import parametrize_few
 from reference import number
 from reference.selective import PlainCurve, Unit
 from seeds import seeds
@@ -134,6 +134,7 @@ def test_the_vertices_are_the_points_that_are_cheapest_alone_at_some_price(units
 
 
 @given(units_lists, prices, prices)
+@pytest.mark.slow
 def test_the_lowest_cost_is_concave_rises_with_the_price_and_is_below_both_references(units, one, other):
     curve = curve_of(units)
     envelope, oracle, random = CostEnvelope.of(curve), CostEnvelope.of_oracle(curve), CostEnvelope.of_random(curve)
@@ -190,7 +191,7 @@ def test_every_cost_is_that_of_the_plain_loops(units):
         assert one(curve) == float(number(str(one), units, largest=3)), one
 
 
-@pytest.mark.parametrize("seed", seeds(7, 20))
+@parametrize_few("seed", seeds(7, 20), 3)
 def test_every_cost_of_a_replicate_is_that_of_its_units(seed):
     units = Units.random(seed)
     largest = float(np.abs(units.loss).max(initial=0)) + 1

@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from demur.features.groups.options import Groups
-from demur.inference.key import Group
-from demur.read import TableOptions, read_table
+from demur import Group, Groups, Plan, Settings, TableOptions, read_table
 from demur.results.selective import evaluate
-from demur.results.settings import Settings
-from demur.sampling.resample import Plan
 
 T1 = {
     "cluster": [*"AABBCCDD"],

@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demur import UserError
-from demur.confidences.grading import grade
-from demur.features.groups.options import Groups
+from demur import Group, Groups, Key, Measure, Minus, TableOptions, UserError, grade, read_table
 from demur.features.groups.rows import REST, GroupView
-from demur.inference.key import Group, Key, Minus
 from demur.inference.ratios import Ratio
 from demur.inference.student import t_quantile
 from demur.inference.views import CurveView
-from demur.quantities import Measure
-from demur.read import TableOptions, read_table
 from demur.sampling.draws import drawn_within
 from features.groups.grouped import T1, evaluated, random_table
+from parametrized import parametrize_few
 from reference.draws import drawn
 
 
@@ -37,7 +33,7 @@ def sums_at(table: dict[str, Any], threshold: float, inside: Any) -> tuple[list[
     return tuple([own[place] for own in sums.values()] for place in range(3))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("by_unit", [False, True])
+@parametrize_few("by_unit", [False, True], 1)
 def test_intervals_hold_for_all_judged_groups_at_once_by_the_rule_for_ratios(by_unit: bool) -> None:
     table = random_table(5, clusters=40, by_unit=by_unit)
     settings = Groups("site", threshold=0.4, min_clusters=5)
@@ -101,6 +97,7 @@ def test_a_group_that_vanishes_from_draws_is_left_out_of_them() -> None:
     assert row.no_interval == "too small to judge: 2 clusters"
 
 
+@pytest.mark.slow
 def test_a_group_of_whole_clusters_has_the_analytic_intervals_it_would_have_alone() -> None:
     table = random_table(8, clusters=30, levels="ab")
     results = evaluated(table, Groups("site", threshold=0.4), {"site": "site"})
@@ -171,6 +168,7 @@ def test_areas_at_the_coverage_all_groups_reach_and_their_influence(seed: int, n
             assert moved == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_groups_too_small_for_their_risk_are_judged_by_their_coverage_alone() -> None:
     table = random_table(9, clusters=30, levels="ab")
     table["conf"] = [0.1 if site == "a" else 0.9 for site in table["site"]]
@@ -185,6 +183,7 @@ def test_groups_too_small_for_their_risk_are_judged_by_their_coverage_alone() ->
     assert (worst["level"], worst["ci95"]["count"]) == ("b", 1)
 
 
+@pytest.mark.slow
 def test_groups_without_a_loss_have_bounds_and_no_difference_from_each_other() -> None:
     table = random_table(14, clusters=40, levels="ab")
     table["loss"] = [None if loss is None else 0 for loss in table["loss"]]

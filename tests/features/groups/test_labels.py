@@ -20,19 +20,20 @@ def test_labels_may_be_of_clusters_or_of_units():
 
 
 @pytest.mark.parametrize(
-    ("labels", "columns", "message"),
+    ("labels", "columns"),
     [
-        ({"cluster": [1, 1], "site": ["x", "y"]}, None, "cluster 1: given more than once"),
-        ({"site": ["x"]}, None, "no column cluster for cluster"),
-        ({"cluster": [1]}, None, "there is no column of labels beside cluster and item"),
-        ({"cluster": [7], "site": ["x"]}, None, "no cluster of the run is among its clusters, the first of which is 7"),
-        ({"cluster": [1, 2], "age": [1.5, 2.5]}, None, "age holds the number 1.5: cut it"),
-        ({"cluster": [1], "site": ["x"]}, {"site": "sight"}, "no group of this file is called sight"),
+        ({"cluster": [1, 1], "site": ["x", "y"]}, None),
+        ({"site": ["x"]}, None),
+        ({"cluster": [1]}, None),
+        ({"cluster": [7], "site": ["x"]}, None),
+        ({"cluster": [1, 2], "age": [1.5, 2.5]}, None),
+        ({"cluster": [1], "site": ["x"]}, {"site": "sight"}),
     ],
 )
 def test_labels_that_cannot_be_used_are_told(labels, columns, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         with_groups(read_table(TABLE), labels, columns)
+    message(refused.value)
 
 
 def test_labels_of_a_csv_are_joined_as_they_are_written(tmp_path):

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-from demur import Graded, Plan
+from demur import Graded, Group, Key, Measure, Minus, Plan
 from demur.features.raters.point_view import PointView
-from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
 from demur.inference.uncertainty import estimated
 from demur.inference.views import CurveView, discordant
-from demur.quantities import Measure
 from demur.sampling.graded import Clusters
 
 RISK, SIZE = Measure.of("matched_risk@C_point"), 6

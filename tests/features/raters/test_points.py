@@ -17,13 +17,13 @@ def test_points_of_a_file_are_those_that_are_typed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ("P = 1", "P 1, expected a table of the numbers of a point"),
-        ("[P]\ncoverage = true\nrisk = 1", "point P: coverage True, expected a number"),
-        ("[P]\ncoverage = 1\nrisk = 0.1\nsource = 5", "point P: source 5, expected a text"),
-        ("[P", "not valid TOML: "),
-        ("# none yet\n", "there are no points in it: expected a table for each"),
+        "P = 1",
+        "[P]\ncoverage = true\nrisk = 1",
+        "[P]\ncoverage = 1\nrisk = 0.1\nsource = 5",
+        "[P",
+        "# none yet\n",
     ],
 )
 def test_a_file_that_is_wrong_is_one_line_with_its_name(tmp_path, content, message):
@@ -31,26 +31,26 @@ def test_a_file_that_is_wrong_is_one_line_with_its_name(tmp_path, content, messa
     path.write_text(content)
     with pytest.raises(UserError) as caught:
         read_points(path)
-    assert str(caught.value).startswith(f"{path}: {message}")
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("P coverage=1", "point 'P coverage=1', expected NAME: units="),
-        ("P: coverage=0.5", "point P: 'coverage=0.5', expected NAME: units="),
-        ("P: coverage=0, risk=0.1", "point P: coverage 0, rater_answers_nothing: it has no risk"),
-        ("P: coverage=1.2, risk=0.1", "point P: coverage 1.2, expected a share above 0 and at most 1"),
-        ("P: units=8, answered=0, loss=0", "point P: answered 0, rater_answers_nothing: it has no risk"),
-        ("P: units=8, answered=9, loss=0", "point P: answered 9, expected at most units, 8"),
-        ("P: units=8.5, answered=9, loss=0", "point P: units '8.5', expected a whole number, 0 or more"),
-        ("P: coverage=1, risk=0.5, ci=0.6..0.7", r"point P: expected ci=LOW..HIGH around the risk 0.5"),
-        ("P: coverage=1, risk=0.5, ci=0.6", "point P: ci '0.6', expected LOW..HIGH"),
-        ("P: coverage=1, riks=0.5", "no number of the point P is called riks; did you mean risk"),
+        "P coverage=1",
+        "P: coverage=0.5",
+        "P: coverage=0, risk=0.1",
+        "P: coverage=1.2, risk=0.1",
+        "P: units=8, answered=0, loss=0",
+        "P: units=8, answered=9, loss=0",
+        "P: units=8.5, answered=9, loss=0",
+        "P: coverage=1, risk=0.5, ci=0.6..0.7",
+        "P: coverage=1, risk=0.5, ci=0.6",
+        "P: coverage=1, riks=0.5",
     ],
 )
 def test_a_point_that_is_none_is_one_line(text, message):
     with pytest.raises(UserError) as caught:
         typed_point(text)
-    assert str(caught.value).startswith(message)
+    message(caught.value)

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from demur import (
+    Group,
     Key,
     TableOptions,
+    grade,
     read_table,
     typed_point,
 )
-from demur.confidences.grading import grade
 from demur.facts.alignment import aligned
 from demur.features.raters.comparators import Comparators
 from demur.features.raters.comparison import Comparison
 from demur.features.raters.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
 from demur.features.raters.intervals import wilson
-from demur.inference.key import Group
 from demur.inference.views import CurveView
 from demur.sampling.sample import Sample
 from four_clusters import LOSS, SURE, system

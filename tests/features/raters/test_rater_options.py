@@ -39,20 +39,17 @@ def test_they_come_as_python_has_them(folder):
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    "made",
     [
-        (lambda: Raters(["r.csv"]), "raters ['r.csv'], expected names of raters with their tables, {'ann': …}"),
-        (lambda: Raters(margin=True), "margin True, expected a number"),
-        (
-            lambda: evaluate(TABLE, Raters(forced={"b": "forced.csv"}), **HOW),
-            "forced 'forced.csv', expected SYSTEM=FILE with one of The run",
-        ),
+        lambda: Raters(["r.csv"]),
+        lambda: Raters(margin=True),
+        lambda: evaluate(TABLE, Raters(forced={"b": "forced.csv"}), **HOW),
     ],
 )
 def test_a_mistake_is_one_line(made, message):
     with pytest.raises(UserError) as told:
         made()
-    assert str(told.value) == message
+    message(told.value)
 
 
 def test_paths_in_a_file_of_options_are_of_its_folder(folder):

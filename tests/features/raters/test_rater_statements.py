@@ -6,6 +6,7 @@ import math
 import pytest
 
 from demur import (
+    Instrument,
     Key,
     Raters,
     TableOptions,
@@ -14,14 +15,13 @@ from demur import (
     load,
     read_points,
     read_table,
+    report_html,
     typed_point,
 )
 from demur.extensions.audit.own import audited_runs
-from demur.facts.instruments import Instrument
 from demur.features.raters.comparators import Comparators
 from demur.features.raters.gaps import gap_key, gap_verdict
 from demur.show.console import evaluation_text
-from demur.show.html import report_html
 from demur.show.statements.warnings import warnings
 from four_clusters import ITEM, LOSS, SURE, WHO, system
 from raters import PLAN, evaluated, everybody, rater
@@ -76,6 +76,7 @@ def test_the_sentence_and_the_verdict(results):
     assert gap_verdict(results[gap_key("Bare", "sys", "sure")]) == ""
 
 
+@pytest.mark.slow
 def test_one_two_and_three_systems_come_back_from_their_files(results, tmp_path):
     asked = Comparators(
         {"Rater A": rater()}, [typed_point("Paper: coverage=0.5, risk=0.25, se=0.1")], handover_threshold=0.8
@@ -95,6 +96,7 @@ def whose(results):
     }
 
 
+@pytest.mark.slow
 def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
     again = load(results.save(tmp_path / "one.json"))
     for each in (results, again):
@@ -108,6 +110,7 @@ def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
     assert {"sure: difference comparison", "Rater A − a comparison", "Rater A − b comparison"} <= told
 
 
+@pytest.mark.slow
 def test_an_audit_computes_it_again_and_asks_for_the_rater(results, tmp_path):
     path = results.save(tmp_path / "results.json")
     with pytest.raises(
@@ -138,31 +141,32 @@ def test_abs_and_abs_norm_are_converted_by_the_range_and_others_refused(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("given_as", "message"),
+    "given_as",
     [
-        ({"who": [*"AABBCCDE"]}, "1 of 8 are not in the rater's table, 1 are only there (cluster D, 2, …)"),
-        ({"loss": [None] * 8}, "rater Dr: rater_answers_nothing: a rater without an answer has no risk"),
-        ({"loss": [0, 0, 1, 0, 0, 0, 7, None]}, "rater Dr: cluster D, 1: loss 7, expected a number 0 to 1"),
+        {"who": [*"AABBCCDE"]},
+        {"loss": [None] * 8},
+        {"loss": [0, 0, 1, 0, 0, 0, 7, None]},
     ],
 )
 def test_a_rater_of_other_units_is_refused_with_counts(given_as, message):
     with pytest.raises(UserError) as caught:
         evaluated(Comparators({"Dr": rater(**given_as)}))
-    assert message in str(caught.value)
+    message(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    "asked",
     [
-        ({"margin": 0.1}, "a margin is for a comparison with raters or points"),
-        ({"handover_threshold": 0.1}, "a hand-over threshold needs a rater"),
-        ({"margin": -1.0, "raters": {"x": rater()}}, "margin -1.0, expected a number above 0"),
+        {"margin": 0.1},
+        {"handover_threshold": 0.1},
+        {"margin": -1.0, "raters": {"x": rater()}},
     ],
 )
 def test_what_says_nothing_is_refused(asked, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         Comparators(**asked)
+    message(refused.value)
 
 
 def test_a_name_that_is_taken_is_refused():

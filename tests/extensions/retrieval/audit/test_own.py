@@ -52,12 +52,14 @@ def recomputed_queries():
 
 
 class TestQueries:
+    @pytest.mark.slow
     def test_a_file_of_ours_is_what_the_data_give(self, table, file, recomputed_queries, monkeypatch):
         monkeypatch.setattr(rankings, "evaluate_retrieval", recomputed_queries)
         found = audited_queries(results_of(file), read_queries(table), None)
         assert len(found) > 1000
         assert {one.status for one in found} == {"match"}
 
+    @pytest.mark.slow
     def test_a_falsified_number_is_found(self, table, file, recomputed_queries, monkeypatch):
         monkeypatch.setattr(rankings, "evaluate_retrieval", recomputed_queries)
         changed = copy.deepcopy(file)
@@ -106,6 +108,8 @@ class TestQueries:
         content["settings"]["relevance_level"] = 1
         assert differing(audited_queries(results_of(content), read_queries(path), None))
 
+    @pytest.mark.slow
+    @pytest.mark.slow
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
         claimed = results_of(file)
         found = compared(claimed, query_recipes(claimed, queries_to_audit(table)))

@@ -2,6 +2,8 @@
 
 import statistics
 
+import pytest
+
 import pipeline
 from demur.extensions.audit.figures import Printed, flattened
 from demur.extensions.audit.reported.queries import audited_retrieval
@@ -24,6 +26,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.slow
 def test_systems_and_criteria_may_be_called_anything():
     """A name that is a prefix of another, a word of ours, or what a path would be split at."""
     both = {}

@@ -13,6 +13,7 @@ from demur.extensions.audit.figures import Printed, flattened
 from demur.extensions.audit.rankings import queries_to_audit
 from demur.extensions.audit.reported.queries import audited_retrieval
 from demur.files.strict_json import loads
+from parametrized import parametrize_few
 from pipeline import by, mean_of, ranking, section, with_gold
 from reported_queries import QUERIES, audited, differing, only, parsed
 from runs import written
@@ -69,6 +70,7 @@ def off_by_one_digit(value):
 
 
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)], ids=["a ninth", "all"])
+@pytest.mark.slow
 def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(both_queries, every):
     """Of a section every ninth figure; all of them are among the slow tests."""
     summary = pipeline.summary(QUERIES, depths=(5,))
@@ -83,6 +85,7 @@ def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(
             assert differs == [".".join(path)]
 
 
+@pytest.mark.slow
 def test_two_systems_swapped_are_named(both_queries):
     ranks = [ranking(QUERIES, system) for system in pipeline.SYSTEMS]
     different = {name for name in ranks[0] if not math.isclose(ranks[0][name], ranks[1][name], abs_tol=1e-6)}
@@ -95,12 +98,13 @@ def test_two_systems_swapped_are_named(both_queries):
     }
 
 
-@pytest.mark.parametrize(
+@parametrize_few(
     ("called", "skip", "cause"),
     [
         ("positives_only", False, "would equal it, other population: all queries"),
         ("all_queries", True, "would equal it, other population: queries with gold only"),
     ],
+    1,
 )
 def test_the_other_population_is_named(both_queries, called, skip, cause):
     found = audited(both_queries, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
@@ -110,6 +114,7 @@ def test_the_other_population_is_named(both_queries, called, skip, cause):
     assert set(wrong) == {*ranking(QUERIES, "retriever"), "queries_evaluated"}
 
 
+@pytest.mark.slow
 def test_a_flag_that_its_own_figures_contradict_differs(both_queries):
     for skip in (True, False):
         lie = section(QUERIES, "retriever", skip=skip) | {"skip_no_positives": not skip}

@@ -144,17 +144,15 @@ def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_fig
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ({}, "there are no figures in it"),
-        ({"reranked": {}}, "there are no figures in it"),
-        ([1, 2], "expected an object with a section for each system"),
-        (
-            {"bm25": {"recall@1": 0.5}, "dense": {"recall@1": 0.5}},
-            r"no section is called after a system of the data \(retriever, reranked\), but bm25 \(and 1 more\)",
-        ),
+        {},
+        {"reranked": {}},
+        [1, 2],
+        {"bm25": {"recall@1": 0.5}, "dense": {"recall@1": 0.5}},
     ],
 )
 def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(both_queries, content, message):
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError) as refused:
         audited_retrieval(both_queries, parsed(content))
+    message(refused.value)
