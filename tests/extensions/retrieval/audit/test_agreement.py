@@ -23,7 +23,7 @@ from reference import number, parsed
 from reference.policies import PlainBounds, shown_by
 
 # How many random cases: more of them are among the slow tests.
-some_cases = pytest.mark.parametrize("cases", [40, pytest.param(300, marks=pytest.mark.slow)])
+some_cases = pytest.mark.parametrize("cases", [15, pytest.param(300, marks=pytest.mark.slow)])
 
 
 def assert_close(value, expected, name):
