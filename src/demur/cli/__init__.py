@@ -70,7 +70,6 @@ def load(words: Sequence[str]) -> None:
 
 
 def _of_extensions() -> dict[str, str]:
-    """The modules of the commands that extensions add."""
     from demur.extension import installed
 
     return {command: module for extension in installed().values() for command, module in extension.commands.items()}

@@ -14,7 +14,6 @@ _ORDER = [import_module(module).__name__ for module in dict.fromkeys([*_OF_CORE,
 
 
 def _place(command: object) -> tuple[int, int]:
-    """The place of a command in the list, whatever was imported first."""
     panel, callback = getattr(command, "rich_help_panel", None), getattr(command, "callback", None)
     return PANELS.index(str(panel)), _ORDER.index(getattr(callback, "__module__", ""))
 

@@ -236,7 +236,6 @@ def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
 
 
 def _parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The objects that may contain parameters: the whole, those of a model, and their scalers."""
     parts = [content, *(content[name] for name in _INSIDE if isinstance(content.get(name), dict))]
     return parts + [part["scaler"] for part in parts if isinstance(part.get("scaler"), dict)]
 
@@ -259,7 +258,6 @@ def _parameters(calibrator: type[Calibrator], parts: Sequence[Mapping[str, Any]]
 
 
 def _given(name: str, parts: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The values of a parameter, once for each of its names that a part has."""
     names = (name, *_OTHER_NAMES.get(name, ()))
     return [_unwrapped(name, part[other]) for part in parts for other in names if other in part]
 

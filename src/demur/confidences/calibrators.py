@@ -290,7 +290,6 @@ def _logit(probability: Floats) -> Floats:
 
 
 def _sigmoid(odds: Floats) -> Floats:
-    """1 / (1 + exp(−odds)), without overflow."""
     small = np.exp(-np.abs(odds))
     return np.where(odds >= 0, 1 / (1 + small), small / (1 + small))
 

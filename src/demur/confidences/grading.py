@@ -209,7 +209,6 @@ def _losses(
 
 
 def _refuse_texts(truth: Column, prediction: Column, loss: str | None) -> None:
-    """Refuse labels that are texts for a loss that needs numbers, or where no loss is named."""
     for column in (truth, prediction):
         for unit in np.flatnonzero(column.is_other(lambda value: isinstance(value, str)))[:1].tolist():
             raise needs_number(_unit(unit), str(column.cell(unit)), loss)

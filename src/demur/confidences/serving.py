@@ -239,13 +239,11 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
 
 
 def _hides_a_signal(variant: str, items: Items | None) -> bool:
-    """Whether a run has a signal of this name, and nothing of what the variant is made of."""
     made_of = {need.signal for need in VARIANTS[variant].needs}
     return items is not None and variant in items.signals and made_of.isdisjoint(items.signals)
 
 
 def _nameable(items: Items, calibration: AnyCalibration | None) -> list[str]:
-    """The names to offer for one that is unknown; variants only if the run has signals that variants are made of."""
     own = named_signals(items)
     variants = [*_names(calibration)] if any(name in SIGNALS for name in own) else []
     return [*variants, *(name for name in own if items.signals[name].usable().any())]

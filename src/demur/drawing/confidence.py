@@ -107,7 +107,6 @@ def histogram(bars: ConfidenceBars, top: int) -> Picture:
 
 
 def _box(frame: Frame, ends: tuple[float, float], stack: tuple[int, int]) -> str:
-    """A bar as a part of a path; nothing where it is empty."""
     foot, top = map(frame.up, stack)
     path = steps([(ends[0], foot), (ends[0] + 0.97 * (ends[1] - ends[0]), top), (ends[1], foot)], ends[0])
     return f"{path.rpartition('h')[0]}Z" if stack[0] != stack[1] else ""

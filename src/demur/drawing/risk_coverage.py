@@ -126,7 +126,6 @@ def _spots(frame: Frame, curve: RiskCurve) -> Iterator[Spot]:
 
 
 def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    """The curve as steps, or as a line through the visible points where there are very many."""
     spots = [*_spots(frame, curve)]
     if spots:
         path = steps(spots, 0) if len(spots) == len(curve.risk) else line([(0, spots[0][1]), *spots])
@@ -134,7 +133,6 @@ def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
 
 
 def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    """The simultaneous band, and on it the pointwise intervals."""
     if curve.band is not None:
         for name, coverages, *edges in curve.band.parts():
             low, high = (_edge(frame, coverages, heights, stepped=curve.band.stepped) for heights in edges)

@@ -163,5 +163,4 @@ def _loss_source(items: Items) -> str:
 
 
 def _truths(items: Items) -> NDArray[Any]:
-    """The truth of every unit, as a number or as a text."""
     return items.truth if items.labels is None else np.array([*map(folded, items.labels)], dtype=object)[items.truth]

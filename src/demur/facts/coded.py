@@ -45,11 +45,9 @@ class Coded(NDArrayOperatorsMixin):
         return cast("NDArray[Any]", cls(levels.astype(wide), codes))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        """The decoded array."""
         return np.asarray(self.levels[self.codes], dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Apply a function to the decoded array; with scalars alone, to the levels before they are decoded."""
         if method == "__call__" and not options and all(each is self or np.isscalar(each) for each in inputs):
             return ufunc(*(self.levels if each is self else each for each in inputs))[self.codes]
         plain = (np.asarray(each) if isinstance(each, Coded) else each for each in inputs)

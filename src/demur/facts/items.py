@@ -261,7 +261,6 @@ def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
 
 
 def _scores(column: Column, order: Indices, known: Flags | None = None) -> Integers:
-    """The scores in order, 0 where they are not known."""
     if not len(column):
         return np.zeros(len(order), dtype=np.int64)  # takes no memory until it is written to
     values = column.values if known is None else np.where(known, column.values, 0)
@@ -269,12 +268,10 @@ def _scores(column: Column, order: Indices, known: Flags | None = None) -> Integ
 
 
 def _order(cluster: Indices, item: Indices) -> Indices:
-    """The indices that sort units by cluster and then by item."""
     key = cluster * (int(item.max(initial=0)) + 1) + item
     return np.arange(len(key)) if (key[1:] > key[:-1]).all() else np.argsort(key)
 
 
 def _indices(values: Sequence[Any], known: Sequence[Any]) -> Indices:
-    """The index of each value among the known ones, or -1."""
     index_of = {value: index for index, value in enumerate(known)}
     return np.fromiter((index_of.get(value, -1) for value in values), np.intp, len(values))

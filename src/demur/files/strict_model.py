@@ -196,7 +196,6 @@ class Part:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self)})"
 
     def _mistakes(self) -> Iterator[str]:
-        """Contradictions between members that are valid by themselves."""
         yield from ()
 
 
@@ -225,7 +224,6 @@ def _as_float(value: Any) -> Any:
 
 @cache
 def _makers(part: type[Part]) -> dict[str, Callable[[Any], Any]]:
-    """The functions that construct the members of a part from plain content."""
     return {name: _maker(kind) for name, kind in part.model_fields.items()}
 
 

@@ -46,7 +46,6 @@ def _strict(kind: Any) -> Any:
 
 
 def _named(kind: Any) -> Any:
-    """One kind of a union, tagged with the name that errors call it by."""
     name = "mapping" if get_origin(kind) is Mapping else kind.__name__ if _is_part(kind) else ""
     return Annotated[_strict(kind), Tag(name)] if name else _strict(kind)
 
@@ -80,12 +79,10 @@ def _model(kind: type[Part]) -> type[BaseModel]:
 
 
 def _members(given: Any) -> Any:
-    """The members of a part that is constructed already, so that they are checked; other content unchanged."""
     return dict(given) if isinstance(given, Part) else given
 
 
 def _part(kind: type[Part]) -> Callable[[BaseModel], Part]:
-    """The function that constructs a part from a checked model."""
     return lambda model: kind.of_checked(model.__dict__)
 
 

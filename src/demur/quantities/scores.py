@@ -78,7 +78,6 @@ class Scores(Mapping[str, float], Tabular):
 
 
 def _of_curve(name: str | Measure) -> Measure:
-    """A quantity that a curve has: one of its own family or of costs, or a count that it knows too."""
     if isinstance(name, str):
         name = _in_lower_case(name)
     return Measure.of(name) if name in ("units", "answered") else Measure.of(name, "curve", "costs")

@@ -151,14 +151,12 @@ def _as_number(cell: Any) -> Any:
 
 
 def _as_whole(cell: Any) -> int | None:
-    """The integer that a number is, None if it is none."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
     return cell if type(cell) is int else None
 
 
 def _spelled_whole(text: str) -> int | None:
-    """The integer that a text spells in the canonical way, perhaps with decimals that are 0; None if it spells none."""
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else None
 
 

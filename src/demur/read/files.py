@@ -156,7 +156,6 @@ def _run_file(path: str | Path) -> RunFile:
 
 
 def _hint_of_tables(path: str | Path) -> str:
-    """How tables are recognised, if the name of a file says that it is not JSON."""
     suffix = Path(str(path).lower().removesuffix(".gz")).suffix
     return "" if suffix in ("", ".json") else f"; a table is known by its name, which ends in {', '.join(FORMATS)}"
 

@@ -206,7 +206,6 @@ def agree(judged: tuple[str, Candidate], other: tuple[str, Candidate]) -> bool:
 
 
 def _core(name: str, role: str) -> tuple[str, ...]:
-    """The words of a name that tell its role; that of a cluster may have an id at its end."""
     words = core(name)
     return words[:-1] if role == "cluster" and words[-1:] == ("id",) else words
 

@@ -91,7 +91,6 @@ def _valid() -> Iterator[None]:
 
 
 def _batches(file: Any, size: int, columns: Sequence[str]) -> Iterator[Any]:
-    """Some columns in batches of rows, each within the limit of what is read in one piece."""
     for batch in file.iter_batches(size, columns=[*columns]):
         MEMBER.check(batch.nbytes)
         batch.validate(full=True)  # reading a damaged file may give codes of texts that it does not have
@@ -123,7 +122,6 @@ def _written_size(cells: Any) -> int:
 
 
 def _of_batch(batch: Any, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
-    """One column of a batch of rows, as codes or as cells."""
     cells = batch.column(name)
     return _converted([cells], cells.type, coded=coded)
 

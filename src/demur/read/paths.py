@@ -35,7 +35,6 @@ def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
 
 
 def _parts(header: Sequence[str], name: str) -> list[tuple[str, str]]:
-    """The paths that a name joins, each with the column it starts in; none if one of them starts in no column."""
     paths = name.split(",")
     starts = [[column for column in header if f"{path}.".startswith(f"{column}.")] for path in paths]
     return [(path, max(columns, key=len)) for path, columns in zip(paths, starts, strict=True)] if all(starts) else []

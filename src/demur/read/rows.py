@@ -135,7 +135,6 @@ def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Ro
 
 
 def _check_clusters(table: Cells, roles: Roles) -> None:
-    """Refuse a row that belongs to nothing."""
     name = roles.get("cluster")
     empty = None if name is None else table.codes(name).first(lambda cell: is_null(cell) or cell in ("", MISSING))
     if empty is not None:

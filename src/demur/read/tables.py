@@ -192,7 +192,6 @@ def _sized(values: Any) -> Any:
 
 
 def _part(values: Any, part: slice) -> Any:
-    """Some rows of a column."""
     if hasattr(values, "iloc"):  # values[…] of pandas selects by label, which may be a number
         return values.iloc[part]
     is_series = isinstance(values, (list, tuple)) or hasattr(values, "dtype") or hasattr(values, "to_pylist")

@@ -175,7 +175,6 @@ def _selective_area(points: Points) -> Fraction:
 
 
 def _generalized_area(points: Points) -> Fraction:
-    """Area under the summed loss: trapezoids, from 0 at coverage 0."""
     width, heights = points.count.copy(), points.loss_sum.copy()
     width[1:] -= points.count[:-1]
     heights[1:] += points.loss_sum[:-1]

@@ -66,7 +66,6 @@ def _thinned(x: Floats, y: Floats) -> Indices:
 
 
 def _bends_up(a: Point, b: Point, c: Point) -> bool:
-    """Whether b lies strictly below the line from a to c, in summed losses."""
     _, ka, la = a
     _, kb, lb = b
     _, kc, lc = c

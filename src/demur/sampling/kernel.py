@@ -192,7 +192,6 @@ class Tiles(Weights):
         return held, described
 
     def _tiled(self, by_cluster: Floats) -> Floats:
-        """Clusters × replicates as tiles; one number per cluster as a vector."""
         if by_cluster.shape[1] == 1:
             return np.ascontiguousarray(by_cluster[:, 0])
         tiles = self.padded(by_cluster).reshape(len(by_cluster), -1, LANES)
@@ -209,7 +208,6 @@ def _by_area(numbers: Sequence[Number]) -> list[Number]:
 
 
 def _columns(tiles: NDArray[Any], replicates: int) -> Floats:
-    """Tiles with a column per replicate."""
     return tiles.swapaxes(0, 1).reshape(tiles.shape[1], -1)[:, :replicates].astype(np.float64)
 
 
@@ -238,7 +236,6 @@ class KernelLine(Line):
 
     @cached_property
     def _tiles(self) -> tuple[Floats, Floats]:
-        """Answers and losses up to each step, as tiles."""
         count, loss = np.empty((2, len(self.weights.tiles), len(self.steps) + 1, LANES))
         arguments = ctypes.byref(self._steps), len(count), self.weights.tiles, count, loss
         self._kernel.call("running_sums", *arguments)

@@ -201,7 +201,6 @@ class Line:
         return running_sum(weight.copy()), running_sum(weight * risk)
 
     def _upto(self, cut: Cut, running: Floats, values: Floats | None) -> Floats:
-        """Running sums of weights × values up to a cut; without values, of the weights."""
         left, right = (1.0, 1.0) if values is None else (self._at(cut.index - 1, values), self._at(cut.index, values))
         return self._at(cut.index - 1, running) + cut.left * left + cut.right * right
 
@@ -270,14 +269,12 @@ class Line:
 
 
 def _pairs(values: Floats) -> Floats:
-    """Each row and the one before, added; row 0 is left empty."""
     total = np.empty_like(values)
     np.add(values[1:], values[:-1], out=total[1:])
     return total
 
 
 def _around(values: Floats) -> Floats:
-    """The next row less the previous one, for every row; before the first and after the last, that row again."""
     steps = np.empty_like(values)
     steps[:-1], steps[-1] = values[1:], values[-1]
     steps[1:] -= values[:-1]

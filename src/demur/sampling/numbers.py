@@ -50,7 +50,6 @@ class Number:
     __array_ufunc__ = None  # an array plus a number is a number, not an array of its values
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Floats:
-        """The values."""
         return np.asarray(self.value, dtype)
 
     def _with(self, value: Floats, own: Floats | float, other: Number, factor: Floats | float) -> Number:
@@ -80,7 +79,6 @@ class Number:
     __radd__, __rmul__ = __add__, __mul__
 
     def __truediv__(self, other: Number | Floats | float) -> Number:
-        """A quotient; nan where the divisor is 0."""
         divisor = number(other)
         over = divisor.value if np.all(divisor.value) else np.where(divisor.value != 0, divisor.value, np.nan)
         value = self.value / over

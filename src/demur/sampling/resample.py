@@ -113,7 +113,6 @@ class Plan:
 
 
 def _threads(cells: int) -> int:
-    """The number of threads: all processors for large work, one for small work."""
     if cells < _LARGE:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -173,7 +173,6 @@ def summed(value: Floats, by_cluster: Floats) -> Number:
 
 
 def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
-    """The fewest units that reach a coverage, for each size; in 64-bit integers where they fit."""
     share = coverage.least_share
     if share.numerator * _largest(sizes) >= _WHOLE:
         return [coverage.units_needed(size) for size in sizes.tolist()]
@@ -181,7 +180,6 @@ def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
 
 
 def _position(coverage: Coverage, sizes: Integers) -> Any:
-    """A coverage as a number of units, for each size; a quotient of two integers is rounded once."""
     share = coverage.value
     if coverage.slack or max(share.numerator * _largest(sizes), share.denominator) >= _EXACT:
         return [float(coverage.position(size)) for size in sizes.tolist()]
@@ -189,5 +187,4 @@ def _position(coverage: Coverage, sizes: Integers) -> Any:
 
 
 def _largest(sizes: Integers) -> int:
-    """The last of the sizes, which are in ascending order; 0 without any."""
     return int(sizes[-1]) if len(sizes) else 0

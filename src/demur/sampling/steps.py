@@ -144,7 +144,6 @@ class Steps:
 
     @cached_property
     def _matrix(self) -> Floats:
-        """Counts and losses as two full matrices, steps × clusters, the first row empty."""
         full = np.zeros((2, len(self) + 1, self.clusters))
         full[0, self.step, self.cluster], full[1, self.step, self.cluster] = self.count, self.loss
         return full

@@ -103,7 +103,6 @@ def _caption(results: Results, width: float) -> str:
 
 
 def _line_style(look: Look) -> dict[str, Any]:
-    """The colour and the dash of a system's line."""
     return {"color": look.colour, "linestyle": (0, look.dash) if look.dash else "-"}
 
 
@@ -118,7 +117,6 @@ def text_of(name: str) -> str:
 
 
 def _sheet(width: float, height: float, advice: str) -> Figure:
-    """A figure of this size in millimetres, if it fits on a page."""
     if height > _PAGE_MM:
         raise UserError(f"the figure would be {height:.0f} mm tall, and a page is {_PAGE_MM:.0f} mm: {advice}")
     return Figure(figsize=(width / _INCH, height / _INCH), layout="constrained")
@@ -180,12 +178,10 @@ def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
 
 
 def _labels(results: Results) -> dict[str, str]:
-    """The labels of the systems in a figure."""
     return dict(zip(results.systems, map(text_of, shortened(results.systems)), strict=True))
 
 
 def _key(results: Results) -> Iterator[Any]:
-    """The legend entries of the systems."""
     for index, label in enumerate(_labels(results).values()):
         look = look_at(index)
         yield Line2D([], [], marker=look.marker, label=label, **_line_style(look))

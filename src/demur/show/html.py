@@ -114,7 +114,6 @@ def _environment() -> Environment:
 
 
 def _key(style: str) -> Markup:
-    """The line and marker of a system, for legends."""
     mark = element("g", shape(style), transform="translate(17 6)")
     return Markup(element("path", d="M1 6H33", class_=f"line {style}") + mark)  # noqa: S704  (ours)
 

@@ -44,5 +44,4 @@ def card_attributes(columns: Sequence[Column], groups: Sequence[ColumnGroup] = (
 
 
 def _css(text: str) -> str:
-    """Text as a CSS string: everything except letters, digits and spaces is escaped."""
     return _PLAIN.sub(lambda character: f"\\{ord(character[0]):x} ", harmless(text))

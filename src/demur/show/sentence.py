@@ -87,7 +87,6 @@ def _difference(results: Results, pair: Pair, number: Key, layout: Layout) -> It
 
 
 def _signed(value: float, layout: Layout) -> str:
-    """A number with the minus sign of print."""
     text = layout.fixed(value)
     return f"−{layout.fixed(-value)}" if text.startswith("-") else text
 

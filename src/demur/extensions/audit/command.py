@@ -133,7 +133,6 @@ class Audit:
         return is_run or (not self.options.system and not is_per_query(files.data[0]))
 
     def _refuse(self, subject: str, names: Sequence[str]) -> None:
-        """Refuse options that would have no effect."""
         own = [name for name in names if hasattr(self.options, name)]
         for option in (*options.typed(self.options, own), *self.typed.flags_of(names)):
             raise UserError(f"{option} does not apply to {subject}: leave it out")
@@ -351,7 +350,6 @@ def audit(
 
 
 def _check_units(paths: Sequence[Path]) -> None:
-    """Refuse data in which single units cannot be told apart or counted."""
     if parts := [*filter(isdir, paths)]:
         raise UserError(f"{parts[0]}: a folder, and an audit counts single units: give the data as one file per system")
     if counts := [*filter(is_summary, paths)]:

@@ -299,7 +299,6 @@ def expected_share(share: float, draws: int, recorded: int | None) -> Expected:
 
 
 def _shares(share: float, n: float) -> tuple[float, float]:
-    """The range of a share of n draws, by Wilson's interval or the plain one, whichever is wider."""
     extra = _SIGMAS**2 / n
     middle, away = (share + extra / 2) / (1 + extra), _SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / n)
     plain = _SIGMAS * math.sqrt(share * (1 - share) / n)
@@ -322,5 +321,4 @@ def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
 
 
 def _effective_draws(own: int, recorded: int | None) -> float:
-    """The effective number of draws when two sets of draws are compared."""
     return 1 / (1 / own + 1 / max(recorded or own, 1))

@@ -93,12 +93,10 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cause(finding: Finding) -> str:
-    """Why a figure differs or is not recognised; empty if it matches."""
     return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
 
 
 def _with_count(finding: Finding, differing: int) -> str:
-    """The cause of a difference, and how many of the figures that differ it would explain."""
     count = "" if finding.explains is None else f" (would explain {finding.explains} of {differing} that differ)"
     return _cause(finding) + count
 

@@ -124,7 +124,6 @@ def _plan(claimed: Results, progress: Progress | None) -> Plan:
 
 
 def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Finding]:
-    """Whether these are the data the file was made from."""
     for index, (claimed, actual) in enumerate(hashes):
         if claimed is not None and actual is not None:
             cause = f"these data are not those the file was made from: {actual}"

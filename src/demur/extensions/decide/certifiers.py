@@ -74,7 +74,6 @@ def certifier(
 
 
 def _beyond(accepted: Accepted, terms: Terms) -> list[tuple[Fraction, int]]:
-    """Every loss beyond the limit that occurs, and the number of participants with it."""
     return [(loss - terms.alpha * count, times) for (count, loss), times in accepted.pairs.items()]
 
 
@@ -84,7 +83,6 @@ def _imagined(accepted: Accepted, terms: Terms) -> Fraction:
 
 
 def _p_below(statistic: float, degrees: int) -> float:
-    """The one-sided p-value of Student's t that a mean is below 0."""
     tail = t_tails(statistic, degrees) / 2
     return tail if statistic < 0 else 1 - tail
 
@@ -150,7 +148,6 @@ def guarded_t(accepted: Accepted, terms: Terms) -> Passing:
 
 
 def _shares_lost(accepted: Accepted, terms: Terms) -> list[tuple[Fraction, int]]:
-    """Every loss beyond the limit as a share of the largest possible one, and the number of participants with it."""
     return [(z / terms.most_beyond, times) for z, times in _beyond(accepted, terms)]
 
 

@@ -174,7 +174,6 @@ class Guarantee(Part):
                 yield f"the threshold {tested.threshold:g}: whether it passed does not follow from its test"
 
     def _contradicts(self, tested: Tested) -> bool:
-        """Whether `passed` contradicts the p-value and the level, or the statistic of conformal risk control."""
         if tested.p is None or self.delta is None:
             return tested.statistic is None or tested.passed != (tested.statistic <= 0)
         level = float(risk_of(self.delta))  # a p equal to the level may have passed or failed, as it is rounded

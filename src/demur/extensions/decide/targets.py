@@ -50,7 +50,6 @@ def _reaching(curve: Curve, text: str) -> int | None:
 
 
 def _rounds_to(count: int, units: int, text: str) -> bool:
-    """Whether a share rounds to the one typed, at its digits, and at whole per cent at least; a half goes up."""
     if "/" in text or "~" in text:
         return False
     scale = 10 ** max(len(text.partition(".")[2]), _PERCENT_DIGITS)
@@ -161,7 +160,6 @@ class DecisionTarget:
 
 
 def _typed_coverage(value: Typed) -> Typed:
-    """A coverage as it is typed: with %, or above 1, per cent."""
     text = as_typed(value)
     return share if (share := typed_share(text)) != text else value
 

@@ -174,7 +174,6 @@ class Watch:
 
     @property
     def _reading(self) -> int:
-        """How labels are compared, of what is known so far, as in an evaluation of the whole table."""
         return _READINGS.index(self._spelling.reading)
 
     def _alarm(self, what: str, value: float, wealth: Floats, words: tuple[str, str, str]) -> Alarm:

@@ -136,7 +136,6 @@ _KINDS: dict[str, tuple[str, str, Callable[..., Applies]]] = {
 
 
 def _equals(value: Any, wanted: str) -> bool:
-    """Whether a value is this label, or a number that the text spells."""
     if folded(as_text(value)) == folded(wanted):
         return True
     number = finite_float(value)

@@ -94,7 +94,6 @@ def _describe_run(folder: Path, metric: str, facts: LogFacts) -> None:
 
 
 def _run_folder(place: Path) -> str:
-    """A hint at the run folder that a wrong path may mean: the one of a file, or the first in a folder of runs."""
     runs = [place.parent] if (place.parent / _STATS).is_file() and place.is_file() else []
     runs += sorted(file.parent for file in place.glob(f"*/{_STATS}")) if place.is_dir() else []
     return f"; give a run folder, such as {shown(str(runs[0]))}" if runs else ""

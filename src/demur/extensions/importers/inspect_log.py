@@ -296,7 +296,6 @@ def _is_count(value: Any) -> TypeGuard[int]:
 
 
 def _total(times: Sequence[float]) -> float | None:
-    """The sum of times; None if it is too large for a number."""
     try:
         return math.fsum(times)
     except OverflowError:

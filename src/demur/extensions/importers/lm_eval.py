@@ -185,7 +185,6 @@ def _choices(row: Json, answers: Any) -> list[_Choice]:
 
 
 def _weights(choices: Sequence[_Choice], metric: str) -> list[float]:
-    """The numbers whose maximum the metric picks: log-likelihoods, or log-likelihoods per character or byte."""
     length = _UNIT_OF_LENGTH.get(metric)
     return [choice.loglikelihood / (length(choice.text) or 1 if length else 1) for choice in choices]
 
@@ -221,7 +220,6 @@ def _softmax(weights: Sequence[float]) -> list[float]:
 
 
 def _consistency(responses: Any) -> dict[str, float]:
-    """The share of repeated samples that equal the most frequent one, as a signal."""
     texts = responses[0] if isinstance(responses, list) and responses else None
     if not isinstance(texts, list) or len(texts) < _PAIR or not all(isinstance(text, str) for text in texts):
         return {}

@@ -113,7 +113,6 @@ def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -
 
 
 def _answer(match: Json) -> str | None:
-    """The picked option, or the sampled text if it matched none."""
     answer: Any = match.get("picked") if match.get("picked") is not None else match.get("sampled")
     if isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]

@@ -173,7 +173,6 @@ class _Rows:
 
 
 def _signals(response: Json, facts: LogFacts) -> dict[str, float]:
-    """The numbers in the metadata of a response, and the mean probability of its tokens."""
     noted = {name: value for name, value in object_at(response, "metadata").items() if is_number(value)}
     facts.signal_paths |= {"token_msp": "response.logProbs"} | {name: f"response.metadata.{name}" for name in noted}
     return noted | ({"token_msp": token_msp(response["logProbs"])} if response.get("logProbs") else {})

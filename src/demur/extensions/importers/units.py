@@ -212,7 +212,6 @@ class ImportedUnits:
         return unit
 
     def _readable(self, signals: Mapping[str, float]) -> dict[str, float]:
-        """Signals of the log without those that no reader of units accepts under their names."""
         wrong = {name: why for name, value in signals.items() if (why := _misnamed(name, value))}
         self._left_out |= wrong
         return {name: value for name, value in signals.items() if name not in wrong}
@@ -291,7 +290,6 @@ class ImportedUnits:
 
 
 def _names_beside(record: Any, path: str) -> list[str]:
-    """The names in the object that should have the last name of a path, as suggestions for an error."""
     parent = at_path(record, path.rpartition(".")[0])
     return [name for name in parent if isinstance(name, str)] if isinstance(parent, Mapping) else []
 

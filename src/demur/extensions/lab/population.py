@@ -81,7 +81,6 @@ class CellSums:
 
 
 def _summed(sums: Floats, key: Floats, loss: Floats) -> Floats:
-    """Keys in ascending order, how many have each, and the sum of their losses, added to those there are."""
     keys, index = np.unique(np.concatenate([sums[0], key]), return_inverse=True)
     count = np.bincount(index, np.concatenate([sums[1], np.ones(len(key))]))
     return np.stack([keys, count, np.bincount(index, np.concatenate([sums[2], loss]))])

@@ -196,7 +196,6 @@ def _run_file(run_id: str, experiments: list[Json]) -> Json:
 
 
 def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:
-    """Standard normal numbers, those of one row correlated."""
     shared, own = rng.normal(size=(shape[0], 1)), rng.normal(size=shape)
     return np.asarray(np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own)
 

@@ -118,7 +118,6 @@ def normalised(text: str) -> str:
 
 
 def _overloaded(text: str) -> bool:
-    """Whether a letter has more accents than in any language."""
     if text.isascii():
         return False
     return any(accents and sum(1 for _ in run) > _MOST_ACCENTS for accents, run in groupby(text, _is_accent))

@@ -133,7 +133,6 @@ class Production:
 
     @property
     def _config(self) -> Path:
-        """The file with the configuration that the run was started with."""
         return self.folder / "config.json"
 
     @property

@@ -159,7 +159,6 @@ def completion(body: Mapping[str, Any], question: Prompted, value: Any = None) -
 
 
 def _length(text: str) -> int:
-    """The approximate number of tokens of a text."""
     return len(text) // 4 + 1
 
 

@@ -116,7 +116,6 @@ def _step(schema: Mapping[str, Any]) -> str:
 
 
 def _resolved(schema: Mapping[str, Any], member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The definition that a member refers to, or the member itself."""
     reference = str(member.get("$ref", ""))
     return schema["$defs"][reference.rpartition("/")[2]] if reference else member
 

@@ -163,7 +163,6 @@ def forbidden(first: Json, allowed: Sequence[str]) -> bool:
 
 
 def _alternatives(first: Json) -> list[tuple[str, float]]:
-    """The alternatives of a token, without the characters around the value, and their probabilities."""
     return [(str(top.get("token", "")).strip(_AROUND), math.exp(top["logprob"])) for top in first["top_logprobs"]]
 
 

@@ -122,7 +122,6 @@ def cleaned(lines: Sequence[SpokenLine], windows: Sequence[Window] = ()) -> list
 
 
 def _rendered(lines: Sequence[SpokenLine], speaker: str) -> list[str]:
-    """The lines of the participant, or of both with the speaker's name; lines without a speaker are kept."""
     if speaker == "participant":
         return [line.text for line in lines if line.speaker != INTERVIEWER]
     return [f"{line.speaker}: {line.text}" if line.speaker else line.text for line in lines]

@@ -66,13 +66,11 @@ def _forest(results: Results, confidence: str, pair: Pair) -> Content:
 
 
 def _panel(rows: list[Difference]) -> Content:
-    """Differences on one scale, one row each."""
     frame = around_zero(row.drawn for row in rows)
     return {"scale": scale_strip(frame), "rows": [(row, difference_strip(row.drawn, frame)) for row in rows]}
 
 
 def _takeaway(rows: list[Difference]) -> FairDifferences:
-    """How many of the differences favour each system."""
     judged = [row for row in rows if row.panel in ("area", "risk")]
     winners = [row.pair.named(row.decision.winner).name for row in judged if row.decision.winner is not None]
     return FairDifferences(sum(row.decision.comparable for row in judged), tuple(Counter(winners).items()))

@@ -94,7 +94,6 @@ def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurv
 
 
 def _few_points(results: Results) -> Iterator[tuple[NamedSystem, list[tuple[str, ...]]]]:
-    """The operating points of systems that have few."""
     for system in systems_of(results):
         record = results.curves[system.system, results.selective.confidences[0]]
         if 0 < len(record.curve.coverage) <= MOST_MARKERS:

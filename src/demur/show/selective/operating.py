@@ -173,7 +173,6 @@ def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
 
 
 def _has_losses_above_1(results: Results) -> bool:
-    """Whether the units of some operating point that those before it lack have a mean loss above 1."""
     curves = [record.curve for record in results.curves.values()]
     losses = [np.diff(np.asarray(curve.generalized_risk, dtype=float), prepend=0) for curve in curves]
     units = [np.diff(np.asarray(curve.coverage, dtype=float), prepend=0) for curve in curves]

@@ -112,7 +112,6 @@ def _binned(binning: forecasts.Binning, bins: int) -> Loop:
 
 
 def _exponential(row: Ranked, k: int) -> Any:
-    """The nDCG with a gain of 2^grade − 1; very high grades are capped."""
     gains, best = ([2 ** min(grade, _HIGHEST) - 1 for grade in grades] for grades in (row.grades, row.judged))
     return over(discounted(gains[:k]), discounted(sorted(best, reverse=True)[:k]))
 

@@ -39,7 +39,6 @@ _SHORT = "no flat start: integrated from the first operating point"
 
 
 def _first(values: Any) -> Any:
-    """The first of some numbers as a fraction; 0 if there are none."""
     return np.array([sum(map(Fraction, values[:1].tolist()))], object)
 
 
@@ -88,7 +87,6 @@ class _FromFirstPoint(Curve):
 
 
 def _untied(graded: Graded) -> Curve:
-    """Every answer an operating point, equal confidences in the order of the rows."""
     distinct = np.empty(graded.answered)
     distinct[np.argsort(-graded.confidence, kind="stable")] = -np.arange(graded.answered)
     return Curve.of(replace(graded, confidence=distinct))

@@ -37,7 +37,6 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> T
 
 
 def _of_population(name: str) -> bool:
-    """Whether a figure is over the queries of its section rather than all queries."""
     return name in OF_SECTION or column_of(name) in ("ranking", "selected")
 
 
@@ -236,7 +235,6 @@ class QueryAudit(Audit):
 
 
 def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
-    """The same quantity at other depths, the nearest first, then other quantities at the same depth."""
     depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
     nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
     others = [quantity.at(depth) for depth in nearest if depth > 0]

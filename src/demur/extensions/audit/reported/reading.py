@@ -126,7 +126,6 @@ def _named_by(entry: Mapping[str, Any], runs: Mapping[str, Items]) -> str:
 
 
 def _same(own: str | None, value: Any) -> bool:
-    """Whether a run id or the last part of a path is the same."""
     return isinstance(value, str) and own is not None and PurePath(own).name == PurePath(value).name
 
 

@@ -151,7 +151,6 @@ class RunAudit(Audit):
             return str(error)
 
     def _graded(self, context: Context) -> Graded | str:
-        """The loss and the confidence of each answered unit, or why they cannot be recomputed."""
         return self._grades(replace(context, quantity=UNKNOWN, criterion=None, draws=None, minus=None, stem=None))
 
     def _curve_of(self, context: Context) -> Curve | str:
@@ -260,7 +259,6 @@ class RunAudit(Audit):
         return super().consistent_with(context, reported)
 
     def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
-        """How an older evaluation script computed confidences."""
         yield _UNROUNDED, replace(context, convention=_UNROUNDED)
         if context.confidence == "total_evidence":
             yield _NO_KEYWORDS, replace(context, confidence="llm")
@@ -339,7 +337,6 @@ class RunAudit(Audit):
         return replace(context, convention=convention, shared=self._paired)
 
     def _usual_confidence(self, system: str) -> str:
-        """The default confidence of a run: the first variant it serves, the only signal of a table, or else llm."""
         own = [name for name in self._runs[system].signals if not isinstance(self._scores(system, name), str)]
         served = (name for name in VARIANTS if not isinstance(self._scores(system, name), str))
         return next(served, own[0] if len(own) == 1 else "llm")
@@ -381,7 +378,6 @@ class RunAudit(Audit):
 
 
 def _ranks(items: Items, name: str) -> bool:
-    """Whether a name is that of a confidence, even one that this run cannot serve."""
     known = name in VARIANTS or name in items.signals or name in NEED_CALIBRATION
     return known or name.startswith(("calibrated:", "secondary:"))
 

@@ -34,13 +34,11 @@ def _not_times_1000(definition: Definition) -> Definition:
 
 
 def _mean_of_rescaled(curve: Curve) -> float:
-    """The mean selective risk of losses rescaled from 0 to 1; where all are equal they are in the middle."""
     low, high = (curve.loss_levels[end].item() / curve.divisor for end in (0, -1))
     return (aurc_harmonic(curve) - low) / (high - low) if high > low else 0.5
 
 
 def _plotted_generalized_area(curve: Curve) -> float:
-    """Trapezoids under each selective risk times the share of the answers that are not accepted."""
     n, count = curve.units, curve.points.count
     heights = curve.selective_risk * (n - count) / n
     return math.fsum((heights[1:] + heights[:-1]) / 2) / n
@@ -93,7 +91,6 @@ def figure_of_tool(name: str, quantity: ReportedQuantity, graded: Graded) -> Fig
 
 
 def _with_abstentions(graded: Graded, loss: float) -> Graded:
-    """Every abstention as an answer of this loss, less confident than all others."""
     count = graded.units - graded.answered
     losses, lowest = np.append(graded.loss, np.full(count, loss)), graded.confidence.min(initial=0) - 1
     confidence = np.append(graded.confidence, np.full(count, lowest))
