@@ -34,12 +34,12 @@ def fields(
     Example: demur fields capitals.eval --no-examples
     """
     from demur.read import read_inputs
-    from demur.read.foreign import foreign_tool, import_hint
     from demur.read.profile import items_profile
+    from demur.read.tool_logs import import_hint, tool_of_log
 
     reading, columns, shown_values = typed.reading, typed.columns, not no_examples
     fit = fitted(typed.settings.calibration)
-    tool = foreign_tool(file)
+    tool = tool_of_log(file)
     if tool is not None:
         for name in typed.flags:
             raise UserError(f"{name} does not apply to {import_hint(tool, file)}")

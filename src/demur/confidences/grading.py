@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import Confidence
 from demur.errors import UserError, check_kind, literal, unknown
-from demur.facts.coded import Coded
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, check_lengths, is_null, plain_values
+from demur.facts.compact_array import CompactArray
 from demur.facts.frames import columns_of, library_of
 from demur.facts.ids import checked_ids
 from demur.facts.instruments import Instrument
@@ -55,7 +55,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
     column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
     losses = losses_of(items, name)
     # A summary may have tens of millions of entries, with few distinct losses, confidences and counts.
-    stored = Coded.of if items.count is not None else np.asarray
+    stored = CompactArray.of if items.count is not None else np.asarray
     return Graded(
         units=items.units,
         loss=stored(losses.numerators[answered]),

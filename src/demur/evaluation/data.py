@@ -10,8 +10,8 @@ from demur.errors import UserError, literal, shown
 from demur.facts.frames import is_frame
 from demur.facts.items import Items
 from demur.read.files import named_input
-from demur.read.foreign import foreign_tool
 from demur.read.tables import format_of
+from demur.read.tool_logs import tool_of_log
 from demur.sampling.graded import Graded
 from demur.summaries.mark import is_summary
 
@@ -79,7 +79,7 @@ def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
     return {
         index: Folder(name, path, _parts(path))
         for index, (name, path) in named.items()
-        if isinstance(path, (str, Path)) and os.path.isdir(path) and foreign_tool(path) is None  # noqa: PTH112
+        if isinstance(path, (str, Path)) and os.path.isdir(path) and tool_of_log(path) is None  # noqa: PTH112
     }
 
 

@@ -14,9 +14,9 @@ from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.options import door
 from demur.read.files import located_in, named_input
-from demur.read.foreign import check_foreign
 from demur.read.guess import Given, Guess, ranked_by
 from demur.read.tables import format_of
+from demur.read.tool_logs import refuse_tool_log
 from demur.summaries.mark import is_summary
 
 
@@ -82,7 +82,7 @@ def _guesses(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | Non
     named = [*map(named_input, inputs)]
     for _, data in named:
         if isinstance(data, (str, Path)):
-            check_foreign(data)
+            refuse_tool_log(data)
     guesses = []
     for name, data in named:
         with located_in(name, data):

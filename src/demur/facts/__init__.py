@@ -1,1 +1,1 @@
-"""Facts: what is known, before anything is computed: units, rankings, clusters, instruments, signals."""
+"""The data of an evaluation before anything is computed: units, rankings, clusters, instruments and signals."""

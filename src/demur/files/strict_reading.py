@@ -1,4 +1,4 @@
-"""Pydantic models of parts, which check every member of content from outside, and the JSON Schemas of files."""
+"""Pydantic models that check every member of content from outside, and the JSON Schemas of files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -26,7 +26,7 @@ STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schem
 
 @cache
 def reader(kind: Any) -> TypeAdapter[Any]:
-    """The adapter that checks content and constructs a part, or one of a union of parts."""
+    """The pydantic adapter that checks content and builds a part, or one of a union of parts."""
     return TypeAdapter(_strict(kind))
 
 
@@ -87,7 +87,7 @@ def _part(kind: type[Part]) -> Callable[[BaseModel], Part]:
 
 
 def schema_of(model: Any) -> dict[str, Any]:
-    """The JSON Schema of a file, from its model or a union of models, with the first lines of the docstrings."""
+    """The JSON Schema of a file, from a model or a union of models; descriptions come from docstrings."""
     schema = _first_lines(reader(model).json_schema(mode="serialization"))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
@@ -106,7 +106,7 @@ def _first_lines(schema: Any) -> Any:
 
 
 def one_line(error: ValidationError) -> str:
-    """The first mistake in some content, where it is, and how many more there are."""
+    """The first mistake of a validation error, with its place and the number of others, on one line."""
     first = error.errors()[0]
     where = ".".join(map(shown, first["loc"]))
     message = first["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""Quantities: registered functions of a curve, of forecasts, of rankings and of what is shown.
+"""Quantities: the registered functions of curves, forecasts, rankings and selected evidence that yield a number.
 
 The order of these imports is the order quantities are listed in.
 """

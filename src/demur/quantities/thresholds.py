@@ -1,4 +1,4 @@
-"""What a fixed threshold accepts: how much, how wrong, and, of several groups, for whom the risk is highest."""
+"""Coverage, risk and counts at a fixed threshold, and the spread of the risk over groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _count = partial(_at_threshold, of="units", better="neither", point_only=True)
 
 
 def threshold_text(threshold: float) -> str:
-    """A threshold as the names of quantities have it.
+    """A threshold as it is spelled in names of quantities.
 
     >>> threshold_text(0.7), threshold_text(2.0)
     ('threshold=0.7', 'threshold=2')
@@ -26,7 +26,7 @@ def threshold_text(threshold: float) -> str:
 
 
 def typed_threshold(threshold: float, next_lower: float) -> str:
-    """The shortest decimal that accepts what a threshold accepts: at most it, and above the next lower confidence.
+    """The shortest decimal above `next_lower` and at most `threshold`, which accepts the same answers.
 
     >>> typed_threshold(2 / 3, 0.5), typed_threshold(0.3, 0.0), typed_threshold(0.12345678, 0.12345671)
     ('0.6', '0.3', '0.12345678')
@@ -102,7 +102,7 @@ def risk_at_threshold(s: Sample, threshold: float) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedSums:
-    """Of some units: how many clusters hold them, how many are accepted, how many of those have a loss, and its sum."""
+    """Counts of a set of units at a threshold: clusters, accepted units, accepted errors, and their summed loss."""
 
     clusters: int
     accepted: int

@@ -13,7 +13,7 @@ from demur.facts.codes import Codes
 from demur.facts.columns import EXACT, Column, State, is_null, written_number
 from demur.facts.ids import checked_ids
 from demur.facts.labels import FLAGS
-from demur.read.gather import Columns
+from demur.read.columns_from_rows import Columns
 from demur.read.tables import FileTable
 from demur.types import Floats, Indices
 

@@ -11,11 +11,11 @@ from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.options import as_option
-from demur.read.foreign import check_foreign
 from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
 from demur.read.table_options import TableOptions
 from demur.read.tables import FORMATS, format_of
+from demur.read.tool_logs import refuse_tool_log
 from demur.summaries.mark import is_summary
 
 T = TypeVar("T")
@@ -116,7 +116,7 @@ class _InputReading:
                 raise UserError(f"{data}: a summary knows its groups by their names alone: {as_option('labels', name)}")
             summary, source = read_summary(data)
             return [self.without_options(summary.facts(source), f"{data}: a summary has")]
-        check_foreign(data)
+        refuse_tool_log(data)
         return self.table(data) if format_of(data) else [self.run(data, files)]
 
     def run(self, path: str | Path, files: dict[str, RunFile]) -> Items:

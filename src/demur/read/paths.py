@@ -8,7 +8,7 @@ from demur.errors import UserError, literal, located, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.paths import at_path
-from demur.read.gather import Row
+from demur.read.columns_from_rows import Row
 from demur.read.tables import FileTable, Rows
 
 

@@ -19,7 +19,7 @@ from demur.facts.frames import library_of
 from demur.facts.ids import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
-from demur.read.gather import Row
+from demur.read.columns_from_rows import Row
 from demur.read.stream import Progress
 from demur.read.tables import NO_ROWS, FileTable, missing_column, opened_table, role_names
 

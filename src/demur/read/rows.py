@@ -191,7 +191,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         lost, left = units.lost(), units
         if lost and options.failed_units == "drop":
             left = units.take(np.flatnonzero(~units.clusters.is_pair(units.items, lost)))
-        raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
+        raw = _units(left, roles, instrument, options).with_failures(lost, options.failed_units, rows.failed_clusters)
     if rows.is_repeated or options.repeats != "units":
         raw = replace(raw, repeats=Repeats(options.repeats, len(rows.items), int(rows.failed.sum())))
     return replace(raw, part=options.part)
@@ -203,14 +203,14 @@ def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, option
     if rule == "drop":
         voting = rows.take(np.flatnonzero(~rows.failed))
     named = voting.named()
-    raw = _units(named, roles, instrument, options).but(named.lost(), rule)
+    raw = _units(named, roles, instrument, options).with_failures(named.lost(), rule)
     check_values(raw)
     units, agreement = voted_rows(voting, raw, _predictions(voting.table, roles, raw))
     lost = units.lost()
     if rule == "drop":
         alive = {*zip(units.clusters, units.items, strict=True)}
         lost = {name: cause for name, cause in rows.lost().items() if name not in alive}
-    raw = _units(units, roles, instrument, options).but(lost, rule, rows.failed_clusters)
+    raw = _units(units, roles, instrument, options).with_failures(lost, rule, rows.failed_clusters)
     return replace(raw, signals={**raw.signals, **agreement})
 
 

@@ -16,7 +16,7 @@ from demur.facts.items import Items, Source
 from demur.facts.raw_units import RawUnits
 from demur.files.strict_json import loads
 from demur.options import as_option
-from demur.read.gather import GrowingColumn, gathered
+from demur.read.columns_from_rows import GrowingColumn, columns_from_rows
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -193,4 +193,4 @@ def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: In
         if type(entry) is not dict:
             person, item = divmod(unit, len(instrument.items))
             _of_kind(entry, dict, f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals")
-    return gathered(signals, lambda _: GrowingColumn(), noun="signals")
+    return columns_from_rows(signals, lambda _: GrowingColumn(), noun="signals")

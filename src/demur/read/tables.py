@@ -27,7 +27,7 @@ from demur.facts.items import Source
 from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
 from demur.options import as_column
-from demur.read.gather import MOST_MEMBERS, AsColumn, Columns, GrowingColumn, Row, gathered
+from demur.read.columns_from_rows import MOST_MEMBERS, AsColumn, Columns, GrowingColumn, Row, columns_from_rows
 from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
 from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
@@ -71,7 +71,7 @@ class FileTable:
             columns: Columns = {name: self.column(name, name in coded) for name in self.header}
         else:
             rows = (row for _, row in self.rows(self.header))
-            columns = gathered(
+            columns = columns_from_rows(
                 rows, lambda name: GrowingCodes() if name in coded else GrowingColumn(convert), self.header
             )
         if not any(map(len, columns.values())):

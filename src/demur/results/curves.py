@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.facts.coded import summed_by
+from demur.facts.compact_array import summed_by
 from demur.inference.bands import BandEnds
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Pattern

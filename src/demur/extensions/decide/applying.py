@@ -28,7 +28,7 @@ from demur.files.write import check_target, write_whole
 from demur.options import as_option
 from demur.quantities.losses import LOSSES
 from demur.read.cells import read_cells
-from demur.read.gather import Row
+from demur.read.columns_from_rows import Row
 from demur.read.paths import with_paths
 from demur.read.tables import FileTable, format_of, missing_column, opened_table, role_names
 from demur.types import Flags

@@ -225,14 +225,14 @@ class Rule(CheckedPart, Tabular):
     @property
     def sentence(self) -> str:
         """The rule in one sentence."""
-        from demur.extensions.decide.words import sentence  # noqa: PLC0415  (that module imports this one)
+        from demur.extensions.decide.rule_wording import sentence  # noqa: PLC0415  (that module imports this one)
 
         return sentence(self)
 
     @property
     def lines(self) -> list[str]:
         """The rule in full, line by line."""
-        from demur.extensions.decide.words import rule_lines  # noqa: PLC0415
+        from demur.extensions.decide.rule_wording import rule_lines  # noqa: PLC0415
 
         return [*rule_lines(self)]
 
@@ -291,7 +291,7 @@ class Rule(CheckedPart, Tabular):
         return _written(self.model_copy(update={"kind": "attempt"}), path, inputs)
 
     def __str__(self) -> str:
-        from demur.extensions.decide.words import rule_text  # noqa: PLC0415  (that module imports this one)
+        from demur.extensions.decide.rule_wording import rule_text  # noqa: PLC0415  (that module imports this one)
 
         return rule_text(self)
 
@@ -299,7 +299,7 @@ class Rule(CheckedPart, Tabular):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Coverage and risk as chosen, on held-out clusters, and as certified."""
-        from demur.extensions.decide.words import rule_rows  # noqa: PLC0415
+        from demur.extensions.decide.rule_wording import rule_rows  # noqa: PLC0415
 
         rows = [
             {"what": what, "threshold": threshold, "accepted": accepted}
@@ -310,7 +310,7 @@ class Rule(CheckedPart, Tabular):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def _repr_html_(self) -> str:
-        from demur.extensions.decide.words import rule_html  # noqa: PLC0415
+        from demur.extensions.decide.rule_wording import rule_html  # noqa: PLC0415
 
         return rule_html(self)
 

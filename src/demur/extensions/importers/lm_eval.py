@@ -22,8 +22,8 @@ from demur.facts.columns import written_number
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float
 from demur.files.strict_json import json_objects, read_as
-from demur.read.foreign import samples_hint
 from demur.read.stream import stream
+from demur.read.tool_logs import samples_hint
 from demur.types import Json
 
 _NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[0-9.:-]+)?\.jsonl(?:\.gz)?")

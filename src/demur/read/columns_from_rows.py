@@ -42,7 +42,7 @@ class GrowingColumn:
         return Column.joined(self._parts)
 
 
-def gathered(
+def columns_from_rows(
     rows: Iterable[Row],
     start: Callable[[str], Growing[T_co]],
     names: Collection[str] = (),

@@ -37,9 +37,9 @@ _SAMPLES = "samples_*.jsonl"
 _SHOWN = 5
 
 
-def check_foreign(path: str | Path) -> None:
+def refuse_tool_log(path: str | Path) -> None:
     """Refuse the log of another tool; the error names the command that imports it."""
-    tool = foreign_tool(path)
+    tool = tool_of_log(path)
     if tool is not None:
         raise UserError(f"{path}: {import_hint(tool, path)}")
 
@@ -51,7 +51,7 @@ def import_hint(tool: str, path: str | Path) -> str:
     return f"{LOGS[tool][0]}; import it first: demur import {tool} {shlex.quote(shown_path(path))} -o units.jsonl"
 
 
-def foreign_tool(path: str | Path) -> str | None:
+def tool_of_log(path: str | Path) -> str | None:
     """The tool that wrote a file or a folder; None if it is not a known log."""
     try:
         if (Path(path) / "per_instance_stats.json").is_file():
