@@ -18,7 +18,7 @@ GROUP = "demur.extensions"
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What an extension adds: commands, and logs of other tools that it reads.
+    """The declaration of an extension: its commands, and the logs of other tools that it reads.
 
     A command comes with the module that registers it with `demur.cli.app.app` when it is imported; a tool with the
     module whose function `records` gives the records of a log.
@@ -31,7 +31,7 @@ class Extension:
 
 @cache
 def installed() -> Mapping[str, Extension]:
-    """The installed extensions by name; an entry point whose module is not there counts as not installed."""
+    """The installed extensions by name; an entry point whose module does not exist is skipped."""
     found: dict[str, Extension] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from demur import UserError, read_table
-from demur.read import TableOptions, gather, parquet
+from demur.read import TableOptions, columns_from_rows, parquet
 from demur.read.rows import read_systems
 from runs import written
 
@@ -35,7 +35,7 @@ def facts(items):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr(gather, "_BATCH", 2)
+    monkeypatch.setattr(columns_from_rows, "_BATCH", 2)
     monkeypatch.setattr(parquet, "_CELLS", 2)
     monkeypatch.setattr(parquet, "_ROWS", 2)
 

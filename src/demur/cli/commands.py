@@ -1,4 +1,4 @@
-"""Import all commands, those of extensions too, and list them by panel, the core's first."""
+"""Imports all commands, including those of extensions, and lists them by panel, the core's first."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Grading: the loss and the confidence of every answered unit, from a run or from columns."""
+"""Grading: the loss and the confidence of every answered unit, computed from a run or from columns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Values = list[Any] | NDArray[Any]
 
 
 def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
-    """The loss and the confidence of every answered unit of a run.
+    """Compute the loss and the confidence of every answered unit of a run.
 
     The default loss is `given` for a table of losses, `abs_norm` with an instrument, and `zero_one` of texts, or of 0
     and 1; of other numbers it must be named. The confidence is the name of a variant or of a signal, a `Confidence`, or
@@ -91,7 +91,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
     data: Any = None,
     instrument: str | Path | Instrument | None = None,
 ) -> Graded:
-    """Units given as columns of equal length, with their losses and confidences.
+    """Compute losses and confidences of units given as columns of equal length.
 
     Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss. It may be left out
     with an instrument (`abs`) and where all truths and predictions are 0 or 1 (`zero_one`).
@@ -131,7 +131,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
 
 
 def risk_coverage(confidence: Any, **columns: Any) -> Curve:
-    """The risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
+    """Compute the risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
 
     >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None], loss="abs")
     Curve(2 operating points, 4 units, 3 answered, Cmax 0.75)
@@ -140,7 +140,7 @@ def risk_coverage(confidence: Any, **columns: Any) -> Curve:
 
 
 def measure(confidence: Any, *, metrics: str | Iterable[str | Measure] | None = None, **columns: Any) -> Scores:
-    """The metrics of units given as columns: all that are registered, or the ones named.
+    """Compute the metrics of units given as columns: all registered ones, or those named.
 
     The other arguments are those of `grade_units`.
 

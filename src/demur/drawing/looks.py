@@ -1,11 +1,11 @@
-"""Looks: the colour (Okabe–Ito), marker and dash that distinguish systems in every picture."""
+"""The colour (Okabe–Ito), marker and dash that distinguish systems in every picture."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A style: CSS class, colour, marker (as matplotlib names it), and dash in line widths.
+    """The style of a system: CSS class, colour, marker (named as in matplotlib), and dash in line widths.
 
     A marker other than a circle or a square has `corners`: their number, the angle of the first in degrees, and the
     relative radius of every second one.
@@ -31,7 +31,7 @@ LOOKS = (
 
 
 def look_at(index: int) -> Look:
-    """The look of the system at an index; after the eighth they repeat.
+    """The style of the system at an index; styles repeat after the eighth.
 
     >>> look_at(1).style, look_at(8).style
     ('second', 'first')

@@ -1,4 +1,4 @@
-"""Reads units from files of any format: long tables are recognised by their suffix, any other file is a run file."""
+"""Reading of units from files of any format: tables are recognised by their suffix, other files are run files."""
 
 import os.path
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def read_items(  # noqa: PLR0913  (each says how to read one kind of file)
     options: TableOptions | None = None,
     counts: bool = False,
 ) -> Items:
-    """The facts of a run file or of a long table (.csv, .tsv, .jsonl, .ndjson, .parquet).
+    """Read a run file or a long table (.csv, .tsv, .jsonl, .ndjson, .parquet) as facts.
 
     With `counts`, it may also be a summary, in which one row stands for several equal units.
 
@@ -58,7 +58,7 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     options: TableOptions | None = None,
     counts: bool = False,
 ) -> list[Items]:
-    """The facts of several systems. An input is a path, a text `NAME=FILE`, other data, or a pair of a name and data.
+    """Read several systems. An input is a path, a text `NAME=FILE`, other data, or a pair of a name and data.
 
     Data are a path, a frame, a dict of lists, or facts that are read already. A table with a column `system` gives the
     facts of each of its systems, under its name. Give one mode, experiment or mapping of columns for all inputs, or one
@@ -161,12 +161,12 @@ def _hint_of_tables(path: str | Path) -> str:
 
 
 def located_in(name: str | None, data: object) -> AbstractContextManager[None]:
-    """Prefix errors with the name of the data, unless they are a file, which errors name anyway."""
+    """A context that prefixes errors with the name of the data, unless it is a file, which errors name anyway."""
     return located(shown(name)) if name and not isinstance(data, (str, Path)) else nullcontext()
 
 
 def named_input(given: Any) -> tuple[str | None, Any]:
-    """The name, or None, and the data of an input that is a pair, a text `NAME=FILE`, or data alone.
+    """Split an input into its name, or None, and its data; it is a pair, a text `NAME=FILE`, or data alone.
 
     The name ends at the first `=`; a text that is the path of a file is not split.
     """
@@ -181,7 +181,7 @@ def named_input(given: Any) -> tuple[str | None, Any]:
 
 
 def for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
-    """One value per input; a single one is repeated for all inputs."""
+    """One value per input: a single value is repeated for all inputs."""
     if len(given) > 1 and len(given) != count:
         raise UserError(f"{len(given)} {what}s for {count} inputs: give it once for all inputs, or once per input")
     return [*given] if len(given) == count else [given[0] if given else None] * count

@@ -29,7 +29,7 @@ _ANSWERS = {"truth": "what is right", "prediction": "what the system answered"}
 
 
 def guess(table: str | Path | object, given: Given) -> Guess:
-    """Which column plays which role, by the names and the first rows of a table."""
+    """Guess which column plays which role, from the names and the first rows of a table."""
     with opened_table(table) as (plain, _):
         opened = with_paths(plain, given.columns.values())
         rows = [row for _, row in islice(opened.rows(opened.header), _ROWS)]

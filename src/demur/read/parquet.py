@@ -55,7 +55,7 @@ class ParquetTable:
                 done += len(batch)
 
     def column(self, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
-        """One column, as codes or as cells."""
+        """Read one column, as codes if `coded`, and as cells otherwise."""
         from pyarrow import default_memory_pool  # noqa: PLC0415
 
         with _valid():
@@ -68,7 +68,7 @@ class ParquetTable:
             return column
 
     def batches(self, size: int, progress: Progress | None) -> Iterator[tuple[Any, Any]]:
-        """Batches of rows: what gives a column of each, as codes or as cells, and what gives its rows."""
+        """Batches of rows, each as two functions: one returns a column of the batch, the other its rows."""
         total, done = self._file.metadata.num_rows, 0
         with _valid():
             for batch in _batches(self._file, size, self.header):

@@ -1,4 +1,4 @@
-"""Paths as names of columns: into the objects of a row, as in `doc.document`, or several joined, `doc_id,filter`."""
+"""Columns named by a path into the objects of a row, as `doc.document`, or by several joined, as `doc_id,filter`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from demur.read.tables import FileTable, Rows
 
 
 def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
-    """A table with a column added for each of these names that is a path, unless a column has that name."""
+    """Add a column to a table for each name that is a path and not already the name of a column."""
     paths = {name: parts for name in names if name not in table.header and (parts := _parts(table.header, name))}
     if not paths:
         return table

@@ -1,4 +1,4 @@
-"""Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
+"""Reading of long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ def read_table(
     instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> Items:
-    """The facts of a long table: a path, a pandas, polars or pyarrow frame, or a dict of lists.
+    """Read a long table as facts: a path, a pandas, polars or pyarrow frame, or a dict of lists.
 
     The loss comes from a column `loss`, from a column `score`, where higher is better, or from `truth` and
     `prediction`. A null or NaN there is an abstention, unless a column `abstained` marks abstentions. `cluster` names
@@ -69,7 +69,7 @@ def read_systems(
     instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> dict[str, Items]:
-    """The facts of every system of a long table, by the names in its column `system`, in order of appearance.
+    """Read every system of a long table, by the names in its column `system`, in order of appearance.
 
     The arguments are those of `read_table`. A table without this column holds one system, without a name.
 
@@ -90,7 +90,7 @@ def systems_of(
     instrument: Any,
     options: TableOptions,
 ) -> dict[str, Items]:
-    """The facts of every system of a table that is open."""
+    """Read every system of a table that is already open."""
     chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     labels = label_columns(opened.header, options.group or {})
     cells = read_cells(with_paths(opened, [*mapped.values(), *labels, *options.probability]), mapped, labels)

@@ -1,4 +1,4 @@
-"""Run files: experiments, each with the truths, predictions and signals of its participants."""
+"""Reading of run files: experiments, each with the truths, predictions and signals of its participants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_run(
     experiment: int | None = None,
     instrument: str | Path | Instrument = PHQ8,
 ) -> Items:
-    """The facts of one experiment of a run file.
+    """Read one experiment of a run file as facts.
 
     A file with one experiment needs neither `mode` nor `experiment` (its index, from 0); one with several does.
     """
@@ -37,7 +37,7 @@ def read_run(
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A run file that is read and parsed once, for any of its experiments."""
+    """A run file that is read and parsed once, from which any of its experiments can be taken."""
 
     source: Source
     content: Any
