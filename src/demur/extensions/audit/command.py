@@ -38,7 +38,7 @@ _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """What is audited, and how its data are read."""
+    """The options for what is audited and how its data are read."""
 
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")]
     data: Annotated[
@@ -65,7 +65,7 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """An audit: its own options, and those of sections for how its data are read."""
+    """One audit: its own options, and the options for reading its data."""
 
     options: AuditOptions
     typed: Typed
@@ -76,7 +76,7 @@ class Audit:
         return named_values(self.options.system, "--system")
 
     def files(self) -> RankingFiles:
-        """The files as `demur retrieval` takes them."""
+        """The files in the form that `demur retrieval` takes."""
         from demur.cli.retrieval import RankingFiles
 
         shared: Any = {name: getattr(self.options, name) for name in (*_OF_TREC, "system")}
@@ -85,7 +85,7 @@ class Audit:
         return RankingFiles(data=data[0] if data else None, column=column, **shared)
 
     def located_data(self, claimed: Results | None) -> RecordedData:
-        """The data as given, or else those that a file of demur's own records, if they have not changed."""
+        """The data files given, or else those recorded in a file of demur, if they have not changed."""
         from demur.extensions.audit.recorded import RecordedData, recorded_data
 
         given = self.options
@@ -98,7 +98,7 @@ class Audit:
         return recorded_data(claimed, given.reported)
 
     def findings(self, reported: _Reported, files: RecordedData) -> list[Finding]:
-        """The finding about each figure."""
+        """Audit the reported file, and return the finding about each figure."""
         from demur.extensions.audit.own import contradictions
 
         claimed = reported.claimed

@@ -1,4 +1,4 @@
-"""The audit of demur's own files: evaluated again with their recorded settings and seed, and joined on `Key`.
+"""The audit of files of demur: evaluated again with their recorded settings and seed, and joined on `Key`.
 
 Points must be equal to the last bit, errors and intervals to one part in 10¹². Intervals that another minor version
 recommended are listed but not compared, as its rules may differ.
@@ -50,7 +50,7 @@ def audited_runs(
     progress: Progress | None,
     beside: Beside | None = None,
 ) -> TableOf[Finding]:
-    """Audit every number of a file of answers; `runs` are those of its systems, in their order.
+    """Audit every number of a results file of an evaluation; `runs` are those of its systems, in order.
 
     Raters and forced runs of the file are given as `beside`; published points are those that it records.
     """
@@ -92,7 +92,7 @@ def _recorded_beside(claimed: Results, beside: Beside) -> Beside:
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:
-    """Every number of a file of retrieval."""
+    """Audit every number of a results file of a retrieval evaluation."""
     study = claimed.retrieval
     used = study.settings
     for name in claimed.systems:
@@ -131,7 +131,7 @@ def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Findi
 
 
 def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
-    """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
+    """Compare every number of a file with the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
     written = results_of(loads(recomputed.text))  # without the cells that a file leaves out
@@ -200,7 +200,7 @@ def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
 
 
 def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
-    """The numbers of a file that contradict its own table of estimates."""
+    """The numbers of a file that contradict its own table of estimates, as findings."""
     written = dict(flattened(loads(claimed.text)))
     for path, value in flattened(content):
         own = written.get(path, value)

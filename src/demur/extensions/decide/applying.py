@@ -1,4 +1,4 @@
-"""Applies a rule to a table: every row is accepted or declined, a chunk of rows at a time."""
+"""Application of a rule to a table: every row is accepted or declined, a chunk of rows at a time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read: the columns of the roles, a calibration, the range of scores, and what an empty loss means.
+    """Options for reading a table: the columns of the roles, a calibration, the score range, unlabelled rows.
 
     An empty loss is an abstention, as in an evaluation, or with `unlabelled` a missing label.
     """
@@ -144,7 +144,7 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
 
 
 def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
-    """Check that the rule is for this signal, noun and direction."""
+    """Raise an error unless the rule is for this signal, noun and direction."""
     for name, value in expected.items():
         if value is not None and value != getattr(rule, name):
             raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")

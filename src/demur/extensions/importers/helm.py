@@ -1,4 +1,4 @@
-"""HELM: a run folder with `per_instance_stats.json` and `scenario_state.json`."""
+"""Importer for HELM: a run folder with `per_instance_stats.json` and `scenario_state.json`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _records(path: Path) -> Iterator[Json]:
 
 @importer("helm", noun="instance", rules=("answer", "field", "value"), records=_records)
 def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The instances of a run; perturbed ones are left out unless their perturbation is named."""
+    """Read the instances of a run; perturbed ones are left out unless their perturbation is named."""
     (folder,) = paths
     stats, states = folder / _STATS, folder / _STATES
     metric = options.choices.get("metric") or _METRIC

@@ -1,4 +1,4 @@
-"""Inspect AI: `.eval` archives, with whole or chunked samples, and `.json` logs.
+"""Importer for Inspect AI: `.eval` archives, with whole or chunked samples, and `.json` logs.
 
 The format is versioned, but changes: only the members listed in `_READ` are read, and all others are skipped. Inspect's
 own `results` and `reductions` count an abstention as a wrong answer, and are never read.
@@ -75,7 +75,7 @@ def _records(path: Path) -> Iterator[Json]:
     records=_records,
 )
 def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The samples of a log, which may be in several files."""
+    """Read the samples of a log, which may be in several files."""
     reading = _Reading(options, facts, OneOf("scorer", "--scorer", options.choices.get("scorer")))
     facts.source["sha256"] = sha256_of(paths)
     for path in paths:

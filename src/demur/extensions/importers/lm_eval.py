@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: `samples_<task>_<date>.jsonl`, one line for each document and filter.
+"""Importer for lm-evaluation-harness: `samples_<task>_<date>.jsonl`, one line for each document and filter.
 
 The files write numbers as text. The picked choice is the first maximum, as in the harness, and is checked against the
 metric on every line.
@@ -54,7 +54,7 @@ def _records(path: Path) -> Iterator[Json]:
 
 @importer("lm-eval", noun="document", rules=("choice", "answer", "field", "value"), records=_records)
 def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The documents of one file, under one filter and one metric."""
+    """Read the documents of one file, under one filter and one metric."""
     (path,) = paths
     _check_samples(path)
     facts.source["sha256"] = sha256_of(paths)

@@ -1,4 +1,4 @@
-"""promptfoo: the results that `-o results.json` writes, one row per provider, prompt, test and repeat."""
+"""Importer for promptfoo: the results that `-o results.json` writes, one row per provider, prompt, test and repeat."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _placed_rows(path: Path, facts: LogFacts) -> Iterator[tuple[str, Json]]:
 
 @importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"), records=_records)
 def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The rows of one provider and one prompt."""
+    """Read the rows of one provider and one prompt."""
     (path,) = paths
     if path.suffix.lower() == _DISPLAY:
         raise UserError(f"{path}: this is results.csv of promptfoo: import results.json")

@@ -1,4 +1,4 @@
-"""Coverage chart: how often the intervals of each number hold the truth, against the 95 % they promise."""
+"""Coverage chart: how often the intervals of each number contain the true value, against the nominal 95 %."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _REACH = 2  # Monte-Carlo standard errors, either way
 
 
 def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
-    """A point for each method and number, with two Monte-Carlo standard errors; the line is at 95 %."""
+    """Draw a point for each method and number, with two Monte-Carlo standard errors, and a line at 95 %."""
     shown = [tally for tally in tallies if any(tally.made.values())]
     shares = [tally.share(method) for tally in shown for method in METHODS if tally.made[method]]
     floor = min([_HIGHEST_FLOOR, *(math.floor(20 * share) / 20 for share in shares)])

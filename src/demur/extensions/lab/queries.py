@@ -1,4 +1,4 @@
-"""Simulated retrieval: made-up posts, some of which hold evidence for a criterion, and two systems that look for it."""
+"""Simulated retrieval: posts, some of which contain evidence for a criterion, and two systems that search for it."""
 
 from collections.abc import Iterator
 

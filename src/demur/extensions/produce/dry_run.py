@@ -13,7 +13,7 @@ from demur.facts.ids import ClusterId
 
 
 def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool = False) -> Iterator[str]:
-    """Lines that say what a run would do; they contain text of transcripts only with `show_prompts`."""
+    """Lines that describe what a run would do; they quote transcripts only with `show_prompts`."""
     settings, prompts = inputs.settings, inputs.prompts
     read, broken = dict[str, str](), dict[str, str]()
     for person in map(str, people):

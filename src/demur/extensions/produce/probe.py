@@ -1,4 +1,4 @@
-"""Probes what an endpoint can do, by a few small requests before any transcript is sent."""
+"""Tests of what an endpoint can do, by a few small requests before any transcript is sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_MODELS, _LONGEST_NAME = 10_000, 200  # what is kept of a list of models, w
 
 
 def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
-    """The capabilities of the endpoint; one that it lacks is null or false."""
+    """Determine the capabilities of the endpoint; those that it lacks are null or false."""
     models = _models(endpoint)
     plain = _answer(endpoint, _question(1), _SCHEMA)
     detailed = _answer(endpoint, _question(2, top_logprobs=settings.endpoint.top_logprobs), _SCHEMA)

@@ -1,4 +1,4 @@
-"""Produces a run from its configuration, or resumes it: in several threads, until all are done or it is stopped."""
+"""Production of a run from its configuration, new or resumed, in several threads."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ProduceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProduceOutcome:
-    """The exit code, the numbers of done, failed and remaining cases, and the run file if it was written."""
+    """The exit code, the numbers of finished, failed and remaining cases, and the run file if it was written."""
 
     code: int
     done: int
@@ -72,14 +72,14 @@ class ProduceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """A run in its folder."""
+    """A run and its folder."""
 
     inputs: Inputs
     folder: Path
     options: ProduceOptions
 
     def produce(self) -> ProduceOutcome:
-        """Assess the participants that are not final yet, and write the run file when all are."""
+        """Assess the participants that are not finished, and write the run file when all are."""
         started, options = time.monotonic(), self.options
         people = [str(person) for person in self.inputs.chosen(options.only, options.limit)]
         if options.output is not None:
@@ -169,7 +169,7 @@ class Production:
 
 
 def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callable[[float | None], None]) -> None:
-    """Assess all participants; an error that concerns the whole run stops it, after the requests under way."""
+    """Assess all participants; an error that concerns the whole run stops it once open requests have finished."""
     in_a_row = 0
     with ThreadPoolExecutor(pace.concurrency) as pool:
         pending: set[Future[tuple[list[ParticipantFailure], float]]] = set()
@@ -211,7 +211,7 @@ def _check_in_a_row(count: int, failures: Sequence[ParticipantFailure]) -> None:
 
 @contextmanager
 def interruptible(pace: Pace, tell: Callable[[str], None]) -> Iterator[None]:
-    """Handle interrupts: the first lets requests finish, the second exits at once; the journal is valid either way."""
+    """Handle interrupts: the first lets requests finish, the second exits at once; the journal stays valid."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

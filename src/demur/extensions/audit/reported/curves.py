@@ -1,4 +1,4 @@
-"""Figures of a risk–coverage curve: as demur defines them, and as they are known to be computed instead."""
+"""Figures of a risk–coverage curve: by demur's definitions, and by known alternatives to them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ CURVES: dict[str, Callable[[Graded], Curve]] = {
 
 
 def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
-    """Other figures of the same run that a figure may be: another count, confidence, coverage or area."""
+    """Other numbers of the same run that a figure may be: of another count, confidence, coverage or area."""
     name, at = context.quantity.name, context.quantity.number
     if name in RUN_COUNTS:
         for other in (other for other in RUN_COUNTS if other != name):
@@ -118,7 +118,7 @@ def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
 
 
 def parameters(quantity: ReportedQuantity) -> tuple[Coverage | Fraction, ...]:
-    """The coverage or the risk that a figure is at, if it is at one."""
+    """The coverage or the risk of a figure at an operating point, in a tuple; empty for other figures."""
     if "@" not in quantity.name:
         return ()
     return (_exactly(quantity.number) if quantity.name.endswith("@C") else quantity.number,)

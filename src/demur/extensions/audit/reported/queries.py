@@ -56,7 +56,7 @@ class QueryAudit(Audit):
         super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=tuple(folds)), content)
 
     def computed(self, context: Context) -> float | None:
-        """The value of a figure over its queries; a mean leaves out criteria and folds without any."""
+        """Compute the value of a figure over its queries; means leave out criteria and folds without any."""
         rows = [
             row
             for row in self._rows[str(context.system)]
@@ -75,7 +75,7 @@ class QueryAudit(Audit):
         return fmean(numbers) if context.spread == "mean" else (stdev if ddof else pstdev)(numbers)
 
     def why_not(self, figure: Figure) -> str | None:
-        """Why a figure cannot be recomputed, or None."""
+        """The reason why a figure cannot be recomputed; None if it can."""
         context = figure.context
         if not is_of_queries(context.quantity.name):
             return f"{context.quantity} is a figure of a run: give the run as --data"
@@ -198,7 +198,7 @@ class QueryAudit(Audit):
         return votes
 
     def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
-        """What a figure may be instead: another population, convention, average, system or depth."""
+        """Other numbers that a figure may be: another population, convention, average, system or depth."""
         name = context.quantity.name
         for population, title in _POPULATIONS.items():
             if _of_population(context.quantity.name) and population != context.population:
