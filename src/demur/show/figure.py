@@ -1,4 +1,4 @@
-"""Figures of results for a paper: as wide as a column, fonts embedded, the same bytes every time."""
+"""Figures for papers: as wide as a column, with fonts embedded, and the same bytes every time."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -60,7 +60,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def width_mm(text: str) -> float:
-    """A width by name, or in millimetres.
+    """Parse a width in millimetres, or the name of a column width.
 
     >>> width_mm("single"), width_mm("120")
     (89.0, 120.0)
@@ -76,7 +76,7 @@ def width_mm(text: str) -> float:
 
 
 def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:
-    """The content of a file of this suffix; the same results give the same bytes."""
+    """Draw a figure and return the content of a file with this suffix; the same results give the same bytes."""
     draw = registered("kind of figure", kind, KINDS)
     if suffix not in _UNDATED:
         raise UserError(f"a figure ends in {', '.join(_UNDATED)}, not in {literal(suffix)}")
@@ -107,7 +107,7 @@ def _line_style(look: Look) -> dict[str, Any]:
 
 
 def text_of(name: str) -> str:
-    r"""A name from a file as it is drawn: characters that are not in the font are escaped.
+    r"""A name from a file, with characters that are not in the font escaped.
 
     >>> print(text_of("$x$"), text_of("字"))
     $x$ \u5b57

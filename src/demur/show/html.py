@@ -1,4 +1,4 @@
-"""The report as one HTML file: it fetches nothing, escapes every text of a file, and can be read without its script.
+"""The report as one HTML page: it fetches nothing, escapes all text of files, and can be read without its script.
 
 Templates get the `artifact` (results or a calibration), its `study` (origin, inputs and tool), the `systems`, the names
 that can be `switched`, the `content` of their section and the `sha256` of the file.
@@ -69,7 +69,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
 
 
 def embedded(content: Any) -> Markup:
-    r"""Data inside a script element: valid JSON without a character that could end the element.
+    r"""Data for a script element: valid JSON without any character sequence that could close the element.
 
     >>> print(embedded({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
@@ -81,7 +81,7 @@ def embedded(content: Any) -> Markup:
 
 
 def file_text(value: object) -> Markup:
-    r"""Text of a file, escaped, with control characters spelled out and its direction isolated.
+    r"""Text from a file, escaped, with control characters spelled out and its writing direction isolated.
 
     >>> print(file_text("<b>\u202e"))
     <bdi>&lt;b&gt;\u202e</bdi>

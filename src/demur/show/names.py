@@ -15,7 +15,7 @@ _MOST_IN_FULL = 8
 
 @dataclass(frozen=True, slots=True)
 class NamedSystem:
-    """A system: its identity, its name in sentences, its short label for columns, its style, and its role if any."""
+    """A system with its id, its name in sentences, its short label for columns, its style, and its role if any."""
 
     system: str
     name: str
@@ -35,7 +35,7 @@ class Pair:
 
     @property
     def minus(self) -> Minus:
-        """The subtracted side of a difference of the two."""
+        """The subtracted system of a difference of the two."""
         return Minus("system", self.baseline.system)
 
     def key(self, quantity: str, confidence: str) -> Key:
@@ -49,21 +49,21 @@ class Pair:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the two for sentences, by their identity."""
+        """The names of the two for sentences, by id."""
         return {side.system: side.name for side in (self.first, self.second)}
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of the two for columns, by their identity."""
+        """The labels of the two for columns, by id."""
         return {side.system: side.label for side in (self.first, self.second)}
 
     def named(self, system: str) -> NamedSystem:
-        """The named system with this identity."""
+        """The named system with this id."""
         return self.other if system == self.other.system else self.baseline
 
 
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
-    """The named systems. In retrieval only the baseline has a distinct style, otherwise each system."""
+    """The systems with their names and styles. In retrieval only the baseline has a style of its own."""
     systems, study = results.systems, results.study
     names = [isolated(name) for name in shortened(systems, _LONGEST_NAME)]
     labels = [isolated(label) for label in shortened(systems)]
@@ -76,7 +76,7 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
 
 
 def by_name(results: Results) -> dict[str, NamedSystem]:
-    """The systems by their identity."""
+    """The named systems by id."""
     return {system.system: system for system in systems_of(results)}
 
 
@@ -89,11 +89,11 @@ def pairs_of(results: Results) -> tuple[Pair, ...]:
 
 
 def shown_in_full(results: Results) -> tuple[str, ...]:
-    """The confidences a page shows in full: all, or only the first where there are very many curves."""
+    """The confidences that a page shows in full: all, or only the first if there are very many curves."""
     confidences = results.selective.confidences
     return confidences if len(results.systems) * len(confidences) <= _MOST_IN_FULL else confidences[:1]
 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:
-    """Why a confidence was left out, with the system that lacks it where there are several."""
+    """The reason why a confidence was left out, with the system that lacks it if there are several."""
     return skipped.reason if skipped.system is None else f"{by_name(results)[skipped.system].label}: {skipped.reason}"

@@ -1,4 +1,4 @@
-"""Sentences for a paper: population, results and methods."""
+"""Sentences for a paper on population, results and methods."""
 
 import math
 from collections.abc import Iterator

@@ -49,7 +49,7 @@ def _way_out() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The numbers of rows, of accepted ones, and of those declined by the system itself (`abstained`).
+    """The outcome of applying a rule: the numbers of rows, accepted rows, and abstentions of the system (`abstained`).
 
     Answers without a confidence are `unrated`, and declined. Of the abstentions, `without_loss` are known only by an
     empty loss. `decisions` is empty if they were written to a file, and `watched` is None unless the rule was checked.

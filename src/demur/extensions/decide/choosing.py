@@ -127,7 +127,7 @@ def inputs_of(graded: Graded) -> tuple[Input, ...]:
 
 
 def signal_of(graded: Graded) -> str:
-    """The name of the signal that the confidence is."""
+    """The name of the confidence; "confidence" if it has none."""
     return str(graded.made_of.name) if graded.made_of else "confidence"
 
 

@@ -234,7 +234,7 @@ def alike(rng: np.random.Generator, participants: int) -> DataSet:
 
 @design("abstains_on_errors", "wrong answers are withheld three times as often as right ones")
 def abstains_on_errors(rng: np.random.Generator, participants: int) -> DataSet:
-    """Draw systems whose abstentions are related to errors."""
+    """Draw a system that withholds wrong answers more often than right ones."""
     units = _units(rng, participants)
     confidence, loss, _ = Behaviour(error=0.35).answers(units, units.latent())
     answered = units.latent() <= np.where(loss > 0, normal_quantile(0.4), normal_quantile(0.8))

@@ -20,7 +20,7 @@ HEADER = (
 
 
 def simulated_queries(posts: int, *, seed: int) -> str:
-    """A per-query CSV file of two systems: a retriever, and a reranker that also selects and gives a probability."""
+    """Simulate a per-query CSV file of a retriever, and a reranker that also selects and gives probabilities."""
     check_count("posts", posts)
     rng = np.random.default_rng(checked_seed(seed))
     lines = [",".join(HEADER)]

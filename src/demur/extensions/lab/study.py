@@ -207,7 +207,7 @@ class Trial:
                 yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
 
     def counts(self, key: Key) -> bool:
-        """Whether a number is counted: those of the first system, and unless only differences count."""
+        """Whether a number of a system is studied: only the first system's, and none if only differences are."""
         return not self.design.differences_only and key.system == LEFT and key.quantity in self.design.numbers
 
     def truth(self, key: Key) -> float:

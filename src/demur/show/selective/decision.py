@@ -1,4 +1,4 @@
-"""The section for decisions: one sentence and one picture of an operating point, and five questions answered."""
+"""The section for decisions: one sentence and one picture of an operating point, and answers to five questions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ _IN_FULL, _HIGHER = 2, 1.2
 
 @section("decision", "Decision", task="selective", order=10, with_rule=True)
 def decision(results: Results, rule: ShownRule | None) -> Content:
-    """The sentence, the curves and the operating point of every confidence, and the five questions."""
+    """The section for decisions: the sentence, curves and operating point by confidence, and the five questions."""
     mark, study = None if rule is None else marked(results, rule), results.selective
     start = start_of(results, mark)
     curves = {name: _curves(results, name, mark) for name in study.confidences}
@@ -141,7 +141,7 @@ def _compared_with(results: Results) -> Statement:
 
 @dataclass(frozen=True, slots=True)
 class ByGroup(Statement):
-    """What is said of one grouping, of one system; the system has no name where there is one alone."""
+    """Combines the statements on one grouping of one system; a single system has no name."""
 
     grouping: str
     system: str
@@ -149,7 +149,7 @@ class ByGroup(Statement):
 
     @property
     def words(self) -> str:
-        """The grouping, and the statements on it."""
+        """The grouping, followed by the statements on it."""
         head = f"by {isolated(self.grouping)}{self.system and f', {self.system}'}"
         return f"{head}: {'; '.join(statement.words for statement in self.said)}"
 
