@@ -63,7 +63,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
         "demur.extensions.decide.rule",
         "demur.extensions.audit",
     } - {"typer"}
-    unused |= {"demur.read.guesser", "demur.quantities.conventions.emulations", "demur.show.tables"}
+    unused |= {"demur.read.role_guessing", "demur.quantities.conventions.emulations", "demur.show.tables"}
     unused |= {"demur.drawing.picture", "demur.drawing.forest", "html"}
     assert not unused & {*loaded}
     assert threads == "1"

@@ -15,7 +15,7 @@ from commands import demur
 from demur.extensions.produce.config import checked_settings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest
 from demur.extensions.produce.failures import ParticipantFailure
-from demur.extensions.produce.pace import Pace
+from demur.extensions.produce.rate_limits import Pace
 
 KEY = ("zero_shot", "300", "score", 1)
 TIMEOUT, LONGEST = 0.4, 5.0  # seconds of a request, and after which a server gives up by itself

@@ -16,7 +16,7 @@ from demur import (
     read_table,
     typed_point,
 )
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.facts.instruments import Instrument
 from demur.results.beside import Beside
 from demur.results.gaps import gap_key, gap_verdict

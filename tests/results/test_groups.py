@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from demur import UserError
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.facts.groups import GroupColumn, grouping_of
 from demur.inference.key import Group, Key
 from demur.results import json_table

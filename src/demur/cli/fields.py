@@ -15,8 +15,8 @@ from demur.errors import UserError, harmless, shown
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
     from demur.facts.items import Items
-    from demur.read.guess import Given
     from demur.read.profile import Field, Profile
+    from demur.read.role_candidates import Given
 
 
 @app.command(rich_help_panel=DATA, cls=SectionsCommand)
@@ -83,7 +83,7 @@ def _of_table(path: Path) -> Profile | None:
 
 def _understood(path: Path, given: Given, columns: dict[str, str]) -> bool:
     """Infer the columns and print them; print the open questions, and return whether there are none."""
-    from demur.read.guesser import guess
+    from demur.read.role_guessing import guess
 
     guessed = guess(path, given)
     columns |= guessed.columns

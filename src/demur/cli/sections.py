@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from demur.evaluation.reading import ReadingOptions
     from demur.evaluation.request import Request
     from demur.facts.items import Items
-    from demur.read.guess import Given
+    from demur.read.role_candidates import Given
     from demur.results.groups import Groups
     from demur.results.settings import Settings
     from demur.sampling.resample import Plan
@@ -255,7 +255,7 @@ class Typed:
 
     def given(self, **more: Any) -> Given:
         """What the user has specified, and what is therefore not inferred."""
-        from demur.read.guess import Given
+        from demur.read.role_candidates import Given
 
         reading = self.reading
         stated: Any = (self.columns, reading.instrument, reading.every_row_its_own_cluster, reading.score_range)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from demur.drawing.looks import LOOKS
 from demur.drawing.picture import (
     MARGINS,
     Frame,
@@ -21,11 +20,12 @@ from demur.drawing.picture import (
     visible,
 )
 from demur.drawing.risk_coverage import MOST_MARKERS
+from demur.drawing.system_styles import STYLES
 
 _SQUARE = 320
 _WIDTH, _HEIGHT = 420, 240
 _BESIDE = 86  # pixels for the abstentions beside a histogram
-_ONLY = LOOKS[0].style  # of a single series
+_ONLY = STYLES[0].style  # of a single series
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from demur.drawing.looks import LOOKS
+from demur.drawing.system_styles import STYLES
 from demur.types import Indices
 
 _COLUMNS = 200
@@ -177,7 +177,7 @@ def marker(x: float, y: float, style: str, radius: float = 4) -> str:
 
 def shape(style: str, radius: float = 4) -> str:
     """Draw the marker of a style, centred at 0."""
-    look = next(look for look in LOOKS if look.style == style)
+    look = next(look for look in STYLES if look.style == style)
     if look.marker == "o":
         return element("circle", r=radius, class_=f"dot {style}")
     if look.marker == "s":
@@ -234,7 +234,7 @@ def _style() -> str:
 
     # All rules are scoped to .demur, as a style element in a notebook applies to the whole notebook.
     rules = [files("demur.drawing").joinpath("picture.css").read_text("utf-8")]
-    for look in LOOKS:
+    for look in STYLES:
         dash = " ".join(f"{_LINE * part:.3g}" for part in look.dash) or "none"
         rules.append(f".demur .line.{look.style} {{ stroke-dasharray: {dash} }}\n")
         rules.append(f".demur .{look.style} {{ color: {look.colour if look.colour != _INK else 'inherit'} }}\n")

@@ -14,7 +14,7 @@ from demur.evaluation.raters import Raters
 from demur.evaluation.request import Request
 from demur.options import as_option
 from demur.read import read_inputs
-from demur.read.guess import Given
+from demur.read.role_candidates import Given
 from demur.results.groups import Groups
 from demur.results.selective import evaluate as evaluated
 

@@ -14,7 +14,7 @@ from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.options import door
 from demur.read.files import located_in, named_input
-from demur.read.guess import Given, Guess, ranked_by
+from demur.read.role_candidates import Given, Guess, ranked_by
 from demur.read.tables import format_of
 from demur.read.tool_logs import refuse_tool_log
 from demur.summaries.mark import is_summary
@@ -99,6 +99,6 @@ def _guess(data: Any, given: Given) -> Guess | None:
             return None
     elif isinstance(data, Items):
         return None
-    from demur.read.guesser import guess  # noqa: PLC0415  (run files need no guesses)
+    from demur.read.role_guessing import guess  # noqa: PLC0415  (run files need no guesses)
 
     return guess(data, given)

@@ -111,8 +111,8 @@ class Curve(Tabular):
 
     def _repr_html_(self) -> str:
         from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only notebooks need pictures)
-        from demur.drawing.looks import LOOKS  # noqa: PLC0415
         from demur.drawing.risk_coverage import RiskCurve, risk_coverage  # noqa: PLC0415
+        from demur.drawing.system_styles import STYLES  # noqa: PLC0415
 
         coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
         rows = both_ends(len(self), lambda i: (f"{coverage[i]:.4g}", f"{risk[i]:.4g}", f"{self.threshold[i]:.6g}"))
@@ -120,7 +120,7 @@ class Curve(Tabular):
         if not self.defined:
             return f"<div>{table}</div>"
         overall = self.overall_risk
-        drawn = RiskCurve("", LOOKS[0].style, coverage, risk, self.cmax, (overall, overall))
+        drawn = RiskCurve("", STYLES[0].style, coverage, risk, self.cmax, (overall, overall))
         picture = risk_coverage([drawn], units="units that are answered", size=(480, 300))
         return f"<div>{picture.standalone()}{table}</div>"
 

@@ -8,7 +8,7 @@ from typing import Any
 from demur.errors import literal, shown
 from demur.facts.columns import MISSING, State
 from demur.facts.items import Items
-from demur.read.guess import cell_value
+from demur.read.role_candidates import cell_value
 from demur.read.tables import FileTable
 
 MOST_DISTINCT = 1000

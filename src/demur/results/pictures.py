@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.html import html_pictures, html_table
 from demur.drawing.labels import isolated, shortened
-from demur.drawing.looks import look_at
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.drawing.system_styles import system_style
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
@@ -24,7 +24,7 @@ def risk_curve(results: Results, system: str, confidence: str, label: str = "") 
     record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
     random = None if math.isnan(risk) else (risk, risk)
     oracle = [*_oracle_order(record.reference.oracle)] if random and record.reference else []
-    style, curve, bands, band = look_at(results.systems.index(system)).style, record.curve, record.bands, None
+    style, curve, bands, band = system_style(results.systems.index(system)).style, record.curve, record.bands, None
     if bands is not None:
         ends = bands.selective_risk
         # Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between.

@@ -7,8 +7,8 @@ from typing import Any
 
 from demur.drawing.forest import IntervalRow
 from demur.drawing.labels import shortened
-from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
+from demur.drawing.system_styles import STYLES, SystemStyle, system_style
 from demur.errors import UserError, literal, registered, shown, without_extra
 from demur.facts.columns import written_number
 from demur.results.pictures import reliability_bins, risk_curve
@@ -32,7 +32,7 @@ _PAGE_MM, _NARROWEST = 247.0, 40.0
 _PANEL_MM, _MARGIN_MM = 45.0, 16.0
 _ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
 _INCH = 25.4
-_BLUE, _GREY = LOOKS[0].colour, "#777777"
+_BLUE, _GREY = STYLES[0].colour, "#777777"
 _FONT, _SMALL = 7.0, 4.0
 _LETTER = 0.56  # mean width of a letter over its height
 _UNDATED: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
@@ -102,7 +102,7 @@ def _caption(results: Results, width: float) -> str:
     return "\n".join(lines)
 
 
-def _line_style(look: Look) -> dict[str, Any]:
+def _line_style(look: SystemStyle) -> dict[str, Any]:
     return {"color": look.colour, "linestyle": (0, look.dash) if look.dash else "-"}
 
 
@@ -147,7 +147,7 @@ def _risk_coverage(results: Results, width: float) -> Figure:
     for panel, confidence in zip(axes, confidences, strict=True):
         for index, system in enumerate(results.systems):
             if results.curves[system, confidence].defined:
-                _curve(panel, risk_curve(results, system, confidence), look_at(index))
+                _curve(panel, risk_curve(results, system, confidence), system_style(index))
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
@@ -162,7 +162,7 @@ def _risk_coverage(results: Results, width: float) -> Figure:
     return sheet
 
 
-def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
+def _curve(panel: Axes, curve: RiskCurve, look: SystemStyle) -> None:
     coverage, risk, band = curve.coverage, curve.risk, curve.band
     if band:
         for name, coverages, low, high in band.parts():
@@ -183,7 +183,7 @@ def _labels(results: Results) -> dict[str, str]:
 
 def _key(results: Results) -> Iterator[Any]:
     for index, label in enumerate(_labels(results).values()):
-        look = look_at(index)
+        look = system_style(index)
         yield Line2D([], [], marker=look.marker, label=label, **_line_style(look))
 
 
@@ -199,7 +199,7 @@ def _reliability(results: Results, width: float) -> Figure:
     sheet, axes = _panels([*drawn], width, "confidence", shape=0.95)
     for panel, by_system in zip(axes, drawn.values(), strict=True):
         panel.plot([0, 1], [0, 1], color=_GREY, linewidth=0.6, linestyle=":")
-        for look, table in ((look_at(index), table) for index, table in enumerate(by_system) if table):
+        for look, table in ((system_style(index), table) for index, table in enumerate(by_system) if table):
             bins = reliability_bins(table, "", look.style)
             across, up, sizes = bins.mean_predicted, bins.fraction_correct, [4 + 30 * weight for weight in bins.weight]
             panel.plot(across, up, linewidth=0.8, **_line_style(look))

@@ -18,16 +18,16 @@ from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
 from demur.drawing.labels import inert
-from demur.drawing.looks import LOOKS
 from demur.drawing.picture import element, shape
+from demur.drawing.system_styles import STYLES
 from demur.errors import UserError, harmless
 from demur.results.table import Results
 from demur.show.calibration.fitted import calibration_name
 from demur.show.names import systems_of
 from demur.show.page_tables import Column, ColumnGroup, card_attributes
-from demur.show.rules import ShownRule
 from demur.show.sections import Task, sections_of
 from demur.show.selective.operating import marked, operating_data
+from demur.show.shown_rule import ShownRule
 from demur.show.text import UNDEFINED, interval_text, three
 
 # Allows only inline styles and the script with this hash.
@@ -40,7 +40,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
     """The page of results or of a calibration; `sha256` is that of its file, and a `rule` is marked on its curve."""
     task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
-    looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
+    looks = [look for look in STYLES if look.style in {system.style for system in systems}]
     script, data, switched = _asset("copy.js"), None, tuple(system.system for system in systems)
     if isinstance(artifact, Results) and task == "selective":
         mark = None if rule is None else marked(artifact, rule)
@@ -61,7 +61,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         style=_asset("style.css"),
         keys={look.style: _key(look.style) for look in looks},
-        more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
+        more_looks=[look for look in looks if look not in STYLES[:_STYLED]],
         script=script,
         data=None if data is None else embedded(data),
     )

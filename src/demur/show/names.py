@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from demur.drawing.labels import isolated, shortened
-from demur.drawing.looks import look_at
+from demur.drawing.system_styles import system_style
 from demur.inference.key import Key, Minus
 from demur.results.parts import Skipped
 from demur.results.study import SelectiveStudy
@@ -67,10 +67,10 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     systems, study = results.systems, results.study
     names = [isolated(name) for name in shortened(systems, _LONGEST_NAME)]
     labels = [isolated(label) for label in shortened(systems)]
-    styles, asides = [look_at(index).style for index in range(len(systems))], [""] * len(systems)
+    styles, asides = [system_style(index).style for index in range(len(systems))], [""] * len(systems)
     if not isinstance(study, SelectiveStudy):
         base = systems.index(study.baseline or systems[0])
-        styles = [look_at(int(index != base)).style for index in range(len(systems))]
+        styles = [system_style(int(index != base)).style for index in range(len(systems))]
         asides[base] = "baseline" if len(systems) > 1 and "baseline" not in names[base] else ""
     return tuple(map(NamedSystem, systems, names, labels, styles, asides))
 

@@ -17,7 +17,7 @@ from demur.show.statements.warnings import Warned
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
-    from demur.show.rules import ShownRule
+    from demur.show.shown_rule import ShownRule
 
 Filling = Callable[..., Any]
 Content = dict[str, Any]

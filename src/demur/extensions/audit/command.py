@@ -20,7 +20,7 @@ from demur.summaries.mark import is_summary
 if TYPE_CHECKING:
     from demur.cli.retrieval import RankingFiles
     from demur.extensions.audit.figures import Finding
-    from demur.extensions.audit.recorded import RecordedData
+    from demur.extensions.audit.recorded_inputs import RecordedData
     from demur.facts.items import Items
     from demur.facts.rankings import Query, Rankings
     from demur.read import TableOptions
@@ -86,7 +86,7 @@ class Audit:
 
     def located_data(self, claimed: Results | None) -> RecordedData:
         """The data files given, or else those recorded in a file of demur, if they have not changed."""
-        from demur.extensions.audit.recorded import RecordedData, recorded_data
+        from demur.extensions.audit.recorded_inputs import RecordedData, recorded_data
 
         given = self.options
         if given.data or given.qrels or given.run:
@@ -99,7 +99,7 @@ class Audit:
 
     def findings(self, reported: _Reported, files: RecordedData) -> list[Finding]:
         """Audit the reported file, and return the finding about each figure."""
-        from demur.extensions.audit.own import contradictions
+        from demur.extensions.audit.results_audit import contradictions
 
         claimed = reported.claimed
         own = contradictions(reported.content, claimed) if claimed else ()
@@ -139,7 +139,7 @@ class Audit:
 
     def _of_own_runs(self, claimed: Results, data: list[Path]) -> list[Finding]:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""
-        from demur.extensions.audit.own import audited_runs
+        from demur.extensions.audit.results_audit import audited_runs
 
         with located(self.options.reported):
             study = claimed.selective
@@ -189,7 +189,7 @@ class Audit:
         from demur.evaluation.guessing import settled
         from demur.extensions.audit.reported.reading import named_runs
         from demur.read import read_inputs
-        from demur.read.guess import Given
+        from demur.read.role_candidates import Given
 
         paths = [*map(str, data)]
         given = Given(
@@ -208,8 +208,8 @@ class Audit:
         return named_runs(runs)
 
     def _of_queries(self, reported: _Reported, files: RecordedData) -> list[Finding]:
-        from demur.extensions.audit.own import audited_queries
         from demur.extensions.audit.reported.queries import audited_retrieval
+        from demur.extensions.audit.results_audit import audited_queries
 
         claimed = reported.claimed
         if claimed is None:

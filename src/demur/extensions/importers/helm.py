@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
-from demur.extensions.importers.choosing import no_such
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.extensions.importers.user_choices import no_such
 from demur.extensions.importers.values import is_number, object_at
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float

@@ -17,10 +17,10 @@ from typing import Any, TypeGuard
 from demur.confidences.model_output import token_signals
 from demur.errors import UserError, literal, located, shown
 from demur.extensions.importers.archive import Archive, Member
-from demur.extensions.importers.choosing import OneOf
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.extensions.importers.user_choices import OneOf
 from demur.extensions.importers.values import is_nan, is_number, object_at
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float

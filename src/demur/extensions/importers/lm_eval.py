@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
-from demur.extensions.importers.choosing import OneOf, no_such
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer, json_lines
+from demur.extensions.importers.user_choices import OneOf, no_such
 from demur.facts.columns import written_number
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float

@@ -11,10 +11,10 @@ from typing import Any
 
 from demur.confidences.model_output import token_msp
 from demur.errors import UserError, literal, located, shown
-from demur.extensions.importers.choosing import OneOf, no_such
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.extensions.importers.user_choices import OneOf, no_such
 from demur.extensions.importers.values import answer_text, is_number, object_at
 from demur.facts.paths import at_path
 from demur.types import Json

@@ -13,9 +13,9 @@ from typing import IO, Any
 
 from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
 from demur.extensions.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
-from demur.extensions.importers.choosing import AbstentionRules
 from demur.extensions.importers.hashing import Hashes, short_hash
 from demur.extensions.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
+from demur.extensions.importers.user_choices import AbstentionRules
 from demur.extensions.importers.values import as_text
 from demur.facts.columns import MISSING, written_number
 from demur.facts.paths import at_path

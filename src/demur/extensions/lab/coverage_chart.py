@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from demur.drawing.looks import look_at
 from demur.drawing.picture import Frame, Picture, element, label, marker, percent_text, ticks
+from demur.drawing.system_styles import system_style
 from demur.extensions.lab.study import METHODS, NOMINAL, Tally
 
 _WIDTH, _ROW, _APART = 760, 26, 5
@@ -31,7 +31,7 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
     parts.append(label((50, 100), name, shift=(0, 38), kind="name"))
     for index, tally in enumerate(shown):
         parts += _row(frame, tally, _ROW * (index + 0.5), rows)
-    keys = [(look_at(index).style, name) for index, name in enumerate(METHODS)]
+    keys = [(system_style(index).style, name) for index, name in enumerate(METHODS)]
     height = _MARGINS[0] + rows + _MARGINS[2]
     return Picture(_WIDTH, height, words, parts, "forest", keys, margins=_MARGINS)
 
@@ -41,7 +41,7 @@ def _row(frame: Frame, tally: Tally, middle: float, rows: int) -> Iterator[str]:
     for index, method in enumerate(METHODS):
         if not tally.made[method]:
             continue
-        style, share = look_at(index).style, tally.share(method)
+        style, share = system_style(index).style, tally.share(method)
         error = _REACH * math.sqrt(share * (1 - share) / tally.made[method])
         low, high = (frame.across(min(max(end, frame.xs[0]), 1)) for end in (share - error, share + error))
         y = 100 * (middle + _APART * (2 * index - 1)) / rows

@@ -8,7 +8,7 @@ from statistics import median
 from demur.extensions.produce.config import FEW_SHOT, ZERO_SHOT
 from demur.extensions.produce.failures import ParticipantFailure
 from demur.extensions.produce.inputs import Inputs
-from demur.extensions.produce.retrieval import passages_of
+from demur.extensions.produce.references import passages_of
 from demur.facts.ids import ClusterId
 
 

@@ -19,7 +19,7 @@ from pydantic_core import from_json  # a third faster than json, for replies wit
 from demur.errors import UserError
 from demur.extensions.produce.config import ProduceSettings, is_loopback, origin
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
-from demur.extensions.produce.pace import Pace, backoff, seed_of
+from demur.extensions.produce.rate_limits import Pace, backoff, seed_of
 from demur.files.limits import LINE
 from demur.types import Json
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from demur.extensions.produce.config import FEW_SHOT
 from demur.extensions.produce.inputs import Inputs, Scores
 from demur.extensions.produce.journal import Journal, StepUsage
-from demur.extensions.produce.retrieval import SIMILARITY_SCALE
+from demur.extensions.produce.references import SIMILARITY_SCALE
 from demur.facts.ids import ClusterId
 from demur.facts.instruments import Instrument
 from demur.files.strict_model import now

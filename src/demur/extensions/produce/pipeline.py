@@ -24,9 +24,9 @@ from demur.extensions.produce.failures import EndpointError, ParticipantFailure,
 from demur.extensions.produce.folder import TextFolder
 from demur.extensions.produce.inputs import Inputs
 from demur.extensions.produce.journal import Journal
-from demur.extensions.produce.pace import seed_of
 from demur.extensions.produce.prompts import ShownPassage
-from demur.extensions.produce.retrieval import Library
+from demur.extensions.produce.rate_limits import seed_of
+from demur.extensions.produce.references import Library
 from demur.extensions.produce.signals import assembled, item_token_signals
 from demur.types import Json
 

@@ -12,7 +12,7 @@ from demur.extensions.produce.config import FEW_SHOT, ProduceSettings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
 from demur.extensions.produce.prompts import closed, nullable
-from demur.extensions.produce.retrieval import unit_vectors
+from demur.extensions.produce.references import unit_vectors
 from demur.extensions.produce.signals import Tokens, forbidden, members_of
 from demur.types import Json
 

@@ -23,11 +23,11 @@ from demur.extensions.produce.folder import TextFolder, locked, record_of, resum
 from demur.extensions.produce.inputs import Inputs
 from demur.extensions.produce.journal import Journal
 from demur.extensions.produce.output import Prices, failures_content, run_content, usage_content
-from demur.extensions.produce.pace import Pace
 from demur.extensions.produce.pipeline import Assessor
 from demur.extensions.produce.probe import check_capabilities, probe
 from demur.extensions.produce.progress import ProgressLine, Tell
-from demur.extensions.produce.retrieval import Library, embedded, passages_of
+from demur.extensions.produce.rate_limits import Pace
+from demur.extensions.produce.references import Library, embedded, passages_of
 from demur.files.write import check_target, json_text, write_whole
 from demur.types import Json
 

@@ -18,7 +18,7 @@ from typing import Any, cast
 from demur.confidences.model_output import consistency_signals, token_msp, token_signals
 from demur.errors import UserError
 from demur.extensions.produce.failures import ParticipantFailure
-from demur.extensions.produce.retrieval import retrieval_signals
+from demur.extensions.produce.references import retrieval_signals
 from demur.types import Json
 
 TOKEN_SIGNALS = (

@@ -10,8 +10,8 @@ from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.labels import isolated
-from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
+from demur.drawing.system_styles import STYLES
 from demur.errors import UserError
 from demur.facts.signals import SIGNALS
 from demur.quantities import QUANTITIES
@@ -34,7 +34,7 @@ def inputs_in_words(calibration: Calibration) -> str:
 def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
     """The heading of the page: the calibration in place of a list of systems."""
     name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
-    return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, LOOKS[0].style),)
+    return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, STYLES[0].style),)
 
 
 @section("fitted", "What was fitted", task="calibration", order=10)

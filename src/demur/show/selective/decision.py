@@ -12,10 +12,10 @@ from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 from demur.show.names import NamedSystem, systems_of
-from demur.show.rules import ShownRule
 from demur.show.sections import FEW, Content, section
 from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
+from demur.show.shown_rule import ShownRule
 from demur.show.statements.groups import group_tables
 from demur.show.statements.methods import resampling
 from demur.show.statements.operating_points import (

@@ -34,7 +34,7 @@ from demur.show.text import UNDEFINED, three, threshold_at
 from demur.types import Indices
 
 if TYPE_CHECKING:
-    from demur.show.rules import ShownRule
+    from demur.show.shown_rule import ShownRule
 
 MOST_POINTS = 60_000
 _FIRST = "0.5"

@@ -10,8 +10,8 @@ from demur.facts.instruments import BY_ITEMS, instrument_with
 from demur.facts.losses import WHICH_LOSS
 from demur.facts.signals import SIGNALS
 from demur.options import Answer
-from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Candidate, Given, Guess, Question, agree, plain_name
 from demur.read.paths import with_paths
+from demur.read.role_candidates import CONFIDENCES, INDEXES, NAMES, Candidate, Given, Guess, Question, agree, plain_name
 from demur.read.table_options import ROLES, SOURCES, check_mapped
 from demur.read.tables import NO_ROWS, opened_table
 from demur.read.units_file import MEMBERS, NO_SIGNAL, check_some_succeeded

@@ -10,7 +10,7 @@ import pytest
 
 from demur import Plan, Settings, evaluate, read_run
 from demur.errors import UserError
-from demur.extensions.audit import own
+from demur.extensions.audit import results_audit
 from demur.extensions.audit.figures import flattened
 from demur.extensions.audit.reported.reading import queries_to_audit
 from demur.extensions.lab.queries import simulated_queries
@@ -42,7 +42,10 @@ def file_of(modes=MODES, resamples=20, grid=FEW, confidence="llm", **settings):
 
 def findings(content, modes=MODES):
     claimed = results_of(content)
-    return [*own.contradictions(content, claimed), *own.audited_runs(claimed, runs(modes), None, None)]
+    return [
+        *results_audit.contradictions(content, claimed),
+        *results_audit.audited_runs(claimed, runs(modes), None, None),
+    ]
 
 
 def differing(found):
@@ -69,13 +72,13 @@ def remembered(function):
 
 @pytest.fixture(scope="module")
 def recomputed():
-    return remembered(own.evaluate)
+    return remembered(results_audit.evaluate)
 
 
 @pytest.fixture
 def changed(content, recomputed, monkeypatch):
     """A file to change; what the audit holds it against is computed once for all tests, as the data are the same."""
-    monkeypatch.setattr(own, "evaluate", recomputed)
+    monkeypatch.setattr(results_audit, "evaluate", recomputed)
     return copy.deepcopy(content)
 
 
@@ -101,7 +104,7 @@ class TestRuns:
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
         made = evaluate(three, settings=Settings(baseline="b", confidence="llm", coverages=FEW), plan=Plan(20, seed=3))
-        found = own.audited_runs(made, [*three.values()], None, None)
+        found = results_audit.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
     @pytest.mark.parametrize(
@@ -123,7 +126,7 @@ class TestRuns:
         alone = ("few_shot",)
         recomputed = evaluate(runs(alone), settings=Settings(confidence="llm", coverages=FEW), plan=Plan(10, seed=3))
         content = json.loads(recomputed.text)
-        monkeypatch.setattr(own, "evaluate", lambda *_, **__: recomputed)
+        monkeypatch.setattr(results_audit, "evaluate", lambda *_, **__: recomputed)
         outcomes = Counter()
         numbers = [path for path, value in flattened(content) if isinstance(value, float)]
         for path in numbers[::every]:
@@ -242,16 +245,16 @@ def recomputed_queries():
 
 class TestQueries:
     def test_a_file_of_ours_is_what_the_data_give(self, table, file, recomputed_queries, monkeypatch):
-        monkeypatch.setattr(own, "evaluate_retrieval", recomputed_queries)
-        found = own.audited_queries(results_of(file), read_queries(table), None)
+        monkeypatch.setattr(results_audit, "evaluate_retrieval", recomputed_queries)
+        found = results_audit.audited_queries(results_of(file), read_queries(table), None)
         assert len(found) > 1000
         assert {one.status for one in found} == {"match"}
 
     def test_a_falsified_number_is_found(self, table, file, recomputed_queries, monkeypatch):
-        monkeypatch.setattr(own, "evaluate_retrieval", recomputed_queries)
+        monkeypatch.setattr(results_audit, "evaluate_retrieval", recomputed_queries)
         changed = copy.deepcopy(file)
         changed["estimates"]["value"][5] += 1e-9
-        found = differing(own.audited_queries(results_of(changed), read_queries(table), None))
+        found = differing(results_audit.audited_queries(results_of(changed), read_queries(table), None))
         assert len(found) == 1
 
     @pytest.mark.parametrize(("member", "value"), [("value", 0.99), ("good", [0.1, 0.2]), ("place", "above good")])
@@ -260,7 +263,7 @@ class TestQueries:
         changed = copy.deepcopy(file)
         figure = next(figure for figure in changed["reference_ranges"] if figure["place"] != "above good")
         figure[member] = value
-        found = differing(own.audited_queries(results_of(changed), read_queries(table), None))
+        found = differing(results_audit.audited_queries(results_of(changed), read_queries(table), None))
         assert {key.split(", ")[1] for key in found} == {"reference_ranges"}
 
     @pytest.mark.slow
@@ -268,12 +271,12 @@ class TestQueries:
         changed = copy.deepcopy(file)
         flags = changed["estimates"]["by_convention"]
         flags[flags.index(False)] = True
-        assert differing(own.audited_queries(results_of(changed), read_queries(table), None))
+        assert differing(results_audit.audited_queries(results_of(changed), read_queries(table), None))
 
     def test_a_system_the_data_do_not_hold_is_an_error_with_a_way_out(self, table, file):
         rankings = read_queries(table)
         with pytest.raises(Exception, match="have no system reranked: name its column"):
-            own.audited_queries(results_of(file), {"retriever": rankings["retriever"]}, None)
+            results_audit.audited_queries(results_of(file), {"retriever": rankings["retriever"]}, None)
 
     @pytest.mark.slow
     def test_grades_a_level_and_chosen_metrics_are_recomputed_as_they_were_used(self, table, tmp_path):
@@ -289,11 +292,11 @@ class TestQueries:
         )
         content = json.loads(evaluate_retrieval(read_queries(path), settings=settings, plan=Plan(5, seed=7)).text)
         claimed = results_of(content)
-        assert {one.status for one in own.audited_queries(claimed, read_queries(path), None)} == {"match"}
+        assert {one.status for one in results_audit.audited_queries(claimed, read_queries(path), None)} == {"match"}
         recipes = query_recipes(claimed, queries_to_audit(path))
         assert all(one.agrees for one in compared(claimed, recipes))
         content["settings"]["relevance_level"] = 1
-        assert differing(own.audited_queries(results_of(content), read_queries(path), None))
+        assert differing(results_audit.audited_queries(results_of(content), read_queries(path), None))
 
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
         claimed = results_of(file)
