@@ -1,4 +1,4 @@
-"""Results from data and a request, for `demur.evaluate` and the command alike."""
+"""The evaluation of data for a request, shared by `demur.evaluate` and the command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Tell = Callable[[Sequence[str]], None]
 
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
-    """The results of an evaluation; `tell` is called with what was guessed about the data."""
+    """Evaluate data as requested; `tell` is called with what was guessed about the data."""
     entries, groups = entries_of(data), request.feature(Groups)
     labels = Labels.of(groups.labels, groups.table)
     settings, reading = request.with_features(labels.names), request.reading

@@ -17,7 +17,7 @@ from demur.summaries.mark import is_summary
 
 
 def entries_of(data: Any) -> list[Any]:
-    """The inputs to read: paths as they were given, anything else as a pair of a name, or None, and data."""
+    """Convert data to a list of inputs: paths as given, anything else as a pair of a name, or None, and data."""
     entries: list[Any] = []
     for given in data if isinstance(data, (list, tuple)) else [data]:
         if isinstance(given, Mapping) and (not given or any(map(is_data, given.values()))):
@@ -36,7 +36,7 @@ def entries_of(data: Any) -> list[Any]:
 
 
 def several(given: Any) -> tuple[Any, ...]:
-    """A list as a tuple, a single value as a tuple of one, None as an empty one."""
+    """Convert a list to a tuple, a single value to a tuple of one, and None to an empty one."""
     return tuple(given) if isinstance(given, (list, tuple)) else () if given is None else (given,)
 
 
@@ -66,7 +66,7 @@ def _check_kind(name: str | None, data: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One system in parts: its name, if it has one, its folder, and the files of the folder in order."""
+    """A folder with the data of one system in parts: the system's name if any, and the files in order."""
 
     name: str | None
     path: str | Path
@@ -74,7 +74,7 @@ class Folder:
 
 
 def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
-    """The inputs that are folders, by their index; a run folder of another tool is not one."""
+    """The inputs that are folders of parts, by index; run folders of other tools are not."""
     named = {index: named_input(entry) for index, entry in enumerate(entries)}
     return {
         index: Folder(name, path, _parts(path))
@@ -84,7 +84,7 @@ def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
 
 
 def parts_of(given: Sequence[str | Path]) -> list[Path]:
-    """The given files, and the files of the given folders."""
+    """List the given files, and the files in the given folders."""
     return [part for path in given for part in (_parts(path) if os.path.isdir(path) else [Path(path)])]  # noqa: PTH112
 
 

@@ -1,4 +1,4 @@
-"""Guesses what the options leave open about tables, and reports all that stays ambiguous in one error."""
+"""Guessing of what the options leave open about tables; everything ambiguous is reported in one error."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Settled:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Append the guesses to an error that is raised while the tables are read."""
+        """A context that appends the guesses to any error raised while the tables are read."""
         try:
             yield
         except UserError as error:
             raise UserError(f"{error} ({'; '.join(self.notes)})" if self.notes else str(error)) from None
 
     def of(self, runs: Sequence[Items]) -> Settled:
-        """Add what the first rows do not show: the instrument of the runs, and the only signal of a run file."""
+        """Add what follows from the whole data: the instrument of the runs, and the only signal of a run file."""
         known = dict.fromkeys(items.source.instrument for items in runs if items.source and items.source.instrument)
         notes = [*self.notes, *(f"the items are those of {name}" for name in known)]
         if self.confidence == "default" and runs[0].summary is not None:
@@ -50,7 +50,7 @@ class Settled:
 
 
 def settled(inputs: Sequence[Any], given: Given, confidence: Names) -> Settled:
-    """Guess what `given` leaves open; all that stays ambiguous about an input is one error."""
+    """Guess what `given` leaves open; raise one error with all that is ambiguous about an input."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = _guesses(inputs, given)
     for where, guess in guesses:

@@ -1,4 +1,4 @@
-"""The columns that hold labels of groups: columns of the data, and of a table of labels."""
+"""Columns with the labels of groups, in the data or in a separate table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Labels:
 
     @classmethod
     def of(cls, requested: Mapping[str, GroupText | None], table: Any = None) -> Labels:
-        """The column of each group, None if the group has no column; all columns of `table` if none is requested."""
+        """Determine the column of each group, None if it has none; all columns of `table` if no group is requested."""
         file = None if table is None else GroupFile.of(table)
         columns = file.columns if file else []
         texts = {name: column or (name if name in columns else None) for name, column in requested.items()}
@@ -41,7 +41,7 @@ class Labels:
 
     @classmethod
     def recorded(cls, record: GroupsRecord | None) -> Labels:
-        """The columns that a file of results records."""
+        """The columns of labels that a results file records."""
         known = [(grouping.name, grouping.column, grouping.file) for grouping in record.groupings] if record else []
         of_data: dict[str, GroupText] = {name: column for name, column, file in known if column and not file}
         of_file: dict[str, GroupText] = {name: column for name, column, file in known if column and file}
@@ -49,9 +49,9 @@ class Labels:
         return cls([name for name, _, _ in known], of_data, of_file, GroupFile.of(path) if path else None)
 
     def options(self, table: T) -> T:
-        """The options of a table, with its columns of labels added."""
+        """Add the columns of labels to the options of a table."""
         return replace(table, group=self.of_data) if self.of_data else table
 
     def joined(self, runs: Sequence[Items]) -> list[Items]:
-        """The facts of runs, with the labels of the table added."""
+        """Add the labels of the separate table to the facts of runs."""
         return [*runs] if self.file is None else [self.file.joined(items, self.of_file) for items in runs]

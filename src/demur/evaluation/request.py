@@ -1,4 +1,4 @@
-"""What is asked for in an evaluation: the sections of its options, and its features."""
+"""The request for an evaluation: its options by section, and its features."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ class Request:
             raise UserError(f"{twice[0].__name__} is given twice: give one with all of them")
 
     def feature(self, kind: type[Any]) -> Any:
-        """The feature of a kind: as given, else that of the settings, else one that asks for nothing."""
+        """The feature of a type: as given, else that of the settings, else one that requests nothing."""
         settings = self.settings
         of_settings = (settings.groups, settings.costs, settings.conventions)
         return next((known for known in (*self.features, *of_settings) if isinstance(known, kind)), kind())
 
     @property
     def files(self) -> list[str | Path]:
-        """The files that are read besides the data."""
+        """The files that are read in addition to the data."""
         named = [self.reading.instrument, self.settings.calibration, self.feature(Groups).table]
         paths = [*named, *self.feature(Raters).files]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]
         return [*files, *self.also_read]
 
     def with_features(self, names: Sequence[str]) -> Settings:
-        """The settings, with the features among them; `names` are those of all groups."""
+        """The settings with their features filled in; `names` are those of all groups."""
         groups, costs, conventions = map(self.feature, (Groups, Costs, Conventions))
         return replace(self.settings, groups=groups.named(names), costs=costs, conventions=conventions)

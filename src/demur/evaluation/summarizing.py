@@ -1,4 +1,4 @@
-"""Reads the parts of a system's data one by one, and merges them into one summary."""
+"""Summaries of data in parts: each part is read and summarized, and the summaries are merged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from demur.summaries.summary import Summary, SummaryOptions
 
 @dataclass(frozen=True, slots=True)
 class PartReading:
-    """How every part is read, and what its summary contains."""
+    """Options for reading every part, and for the contents of its summary."""
 
     confidence: str | Sequence[str]
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -64,17 +64,17 @@ class PartReading:
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether units are read row by row, not clusters with all items of an instrument."""
+        """Whether units are read row by row, rather than as clusters with all items of an instrument."""
         return self.instrument in (BY_ITEMS, "none") and self.mode is None and self.experiment is None
 
     def systems(self, rows: FileTable) -> dict[str, Items]:
-        """The facts of each system in a batch of rows."""
+        """Read each system in a batch of rows."""
         instrument = None if self.instrument == "none" else self.instrument
         return systems_of(rows, lambda: None, self.columns, instrument, self.options)
 
 
 def summarized(path: str | Path, reading: PartReading, progress: Progress | None = None) -> Summary:
-    """The summary of one part: a summary is read as it is, a table in batches of rows if it can be."""
+    """Summarize one part: a summary is read as it is, a table in batches of rows if possible."""
     if is_summary(path):
         return read_summary(path)[0]
     if reading.is_of_rows and format_of(path) and os.path.isfile(path):  # noqa: PTH113  (a pipe can be read once)
@@ -112,7 +112,7 @@ def _counted(items: Items, part: str, reading: PartReading) -> Summary:
 def summarize(
     parts: Sequence[str | Path], reading: PartReading, workers: Workers, progress: Progress | None = None
 ) -> Summary:
-    """One summary of all parts: workers summarize the parts, and the summaries are merged.
+    """Summarize all parts by workers, and merge the summaries into one.
 
     The progress of a single part is told by its rows.
     """
@@ -125,7 +125,7 @@ def summarize(
 
 
 def read_folders(entries: list[Any], folders: Mapping[int, Folder], understood: Settled, request: Request) -> None:
-    """Replace each folder among the inputs by its facts."""
+    """Replace each folder among the inputs by the facts read from it, in place."""
     options = request.reading
     for index, folder in folders.items():
         reading = PartReading(

@@ -1,4 +1,4 @@
-"""The columnar file, for results the nested file cannot hold: columns of estimates beside the study."""
+"""The columnar results file, for any number of systems: columns of estimates, and the study."""
 
 import math
 from collections.abc import Iterator
@@ -156,14 +156,14 @@ _File = Annotated[SelectiveFile | RetrievalFile, Declared(discriminator="task")]
 
 
 def schema() -> Json:
-    """The JSON Schema of the file."""
+    """The JSON Schema of the columnar file."""
     from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
 
     return schema_of(_File)
 
 
 def encoded(results: Results) -> Json:
-    """The content of the file."""
+    """Encode results as the content of the columnar file."""
     study, board = results.study, leaderboard_of(results) if isinstance(results.study, SelectiveStudy) else None
     content = {
         **dict(study),
@@ -191,7 +191,7 @@ def encoded(results: Results) -> Json:
 
 
 def columns_of(rows: Estimates) -> Json:
-    """The table of estimates as columns, without those that hold only default values."""
+    """Convert estimates to columns, without columns that have only default values."""
     columns = {RENAMED.get(name, name): column for name, column in rows.to_columns().items()}
     return {
         name: column
@@ -202,7 +202,7 @@ def columns_of(rows: Estimates) -> Json:
 
 
 def decoded(content: Json) -> Results:
-    """Results from the content of a file."""
+    """Decode results from the content of the columnar file."""
     from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
     file = reader(_File).validate_python(content, extra="ignore")
@@ -239,7 +239,7 @@ def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
 
 
 def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
-    """The inverse of `columns_of`."""
+    """Convert columns back to estimates: the inverse of `columns_of`."""
     columns: Json = {name: column for name, column in estimates if column is not None}
     names = {new: old for old, new in RENAMED.items()}
     conventions = columns.get("convention", [""] * len(columns["quantity"]))

@@ -1,4 +1,4 @@
-"""Picture data of results, for page, notebook and paper figure; and the notebook's HTML."""
+"""Data of the pictures of results, for page, notebook and paper; and the HTML of notebooks."""
 
 import math
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _NOTEBOOK_SIZE = (480, 300)
 
 
 def risk_curve(results: Results, system: str, confidence: str, label: str = "") -> RiskCurve:
-    """The risk of a system under a confidence, with everything that is stored around it."""
+    """The risk–coverage curve to draw of a system under a confidence, with its bands and references."""
     record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
     random = None if math.isnan(risk) else (risk, risk)
     oracle = [*_oracle_order(record.reference.oracle)] if random and record.reference else []
@@ -35,7 +35,7 @@ def risk_curve(results: Results, system: str, confidence: str, label: str = "") 
 
 
 def reliability_bins(table: ReliabilityTable, label: str, style: str) -> ReliabilityBins:
-    """The bins of a reliability diagram that hold answers."""
+    """The bins of a reliability diagram that are not empty."""
     points = ((row.mean_predicted, row.fraction_correct, row.count) for row in table.bins)
     return ReliabilityBins.of(label, style, points)
 
@@ -52,7 +52,7 @@ def _oracle_order(vertices: Vertices) -> Iterator[tuple[float, float]]:
 
 
 def notebook_html(results: Results) -> str:
-    """The curves of the first few confidences, and the numbers of the console."""
+    """The HTML for a notebook: the curves of the first few confidences, and the numbers of the console."""
     names, confidences = results.selective.names("console"), results.selective.confidences
     labels = _labels(results)
     pictures = {}

@@ -45,7 +45,7 @@ class Study(Part):
 
 
 def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str, str]]:
-    """Every reported number of a curve: its quantity, its name and its coverage, if any."""
+    """All reported numbers of a curve: quantity, name, and coverage if any."""
     for entry in (entry for entry in quantities("curve") if entry.reported):
         if entry.parameter is None:
             yield entry, entry.name, ""
@@ -56,7 +56,7 @@ def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str
 
 
 def metric_of_verdict(names: Sequence[str]) -> str:
-    """The metric of a verdict on rankings: the nDCG at 10, or at the largest depth; the first if there is none.
+    """The metric that decides between rankings: nDCG at 10, or at the largest depth; else the first.
 
     >>> metric_of_verdict(["ndcg@3", "ndcg@5", "mrr"]), metric_of_verdict(["map_trec", "mrr"])
     ('ndcg@5', 'map_trec')
@@ -121,11 +121,11 @@ class SelectiveStudy(Study):
     handover_threshold: Annotated[float | None, SPARSE] = None
 
     def signed(self, *, independent: bool) -> Self:
-        """The same with its signature recorded; rows that are independent have no cluster."""
+        """A copy with the signature recorded; `independent` rows have no cluster."""
         return self._with(self.signature().under({"cluster": NONE, "boot": self._boot("item")} if independent else {}))
 
     def signature(self, confidence: str | None = None) -> Signature:
-        """Which definition the numbers follow, of all confidences or of one; files that record none follow it too."""
+        """The signature of the definition that the numbers follow, for all confidences or for one."""
         independent = f"|cluster:{NONE}|" in self.convention.get(SIGNATURE, "")
         names = [confidence] if confidence is not None else self.confidences
         return Signature(
@@ -138,21 +138,21 @@ class SelectiveStudy(Study):
 
     @property
     def clusters_failed(self) -> int:
-        """How many clusters failed in at least one system."""
+        """The number of clusters that failed in at least one system."""
         return self.clusters_total - self.clusters_included
 
     @property
     def cut(self) -> str:
-        """The coverage that areas are cut at, as quantity names spell it."""
+        """The coverage at which areas end, as spelled in names of quantities."""
         return COMMON if self.area_coverage is None else self.area_coverage
 
     @property
     def headline(self) -> Key:
-        """The key, without a system, of the number that systems are compared by: fixed before anything is computed."""
+        """The key, without a system, of the number that systems are compared by, fixed before computing."""
         return Key("", f"{AREA}@{self.cut}", self.confidences[0])
 
     def names(self, shown: str) -> list[str]:
-        """The names of the quantities that are shown in one section."""
+        """The names of the quantities shown in one section or table."""
         cells = reported(self.cut, self.coverages)
         return [name for entry, name, coverage in cells if shown in entry.shown and not coverage]
 
@@ -275,11 +275,11 @@ class RetrievalStudy(Study):
     reference_ranges: Many[PlacedFigure]
 
     def signed(self) -> Self:
-        """The same with its signature recorded."""
+        """A copy with the signature recorded."""
         return self._with(self.signature())
 
     def signature(self) -> Signature:
-        """Queries are scored and posts drawn; keys that say something of curves alone are as elsewhere."""
+        """The signature of the definition that the numbers follow; queries are the units, and posts the clusters."""
         drawn = {"boot": self._boot("cluster"), "v": self.tool.version}
         return Signature(loss=OF_SCORES, unit="query", cluster=self.noun, opt=NONE, hull=NONE, conf=MANY, **drawn)
 

@@ -37,7 +37,7 @@ _STYLED = 2  # the style sheet defines the looks of the first two systems, light
 
 
 def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: ShownRule | None = None) -> str:
-    """The page of results or of a calibration; `sha256` is that of its file, and a `rule` is marked on its curve."""
+    """Render the page of results or a calibration; `sha256` is that of the file, and a `rule` is marked on a curve."""
     task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
     looks = [look for look in STYLES if look.style in {system.style for system in systems}]
