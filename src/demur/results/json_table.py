@@ -25,7 +25,7 @@ GroupPair = Annotated[tuple[str, str | None], Declared(strict=False)]
 
 
 class EstimateColumns(Part):
-    """The table of estimates, column by column; a column that would hold nothing is left out."""
+    """The table of estimates by column; columns that have only default values are left out."""
 
     model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
 
@@ -108,7 +108,7 @@ class NamedCurve(CurveRecord):
 
 
 class PatternedWarning(Part):
-    """A warning: its code, which numbers it is about, what its sentence is made of, and the sentence."""
+    """A warning: its code, the numbers it is about, the values in its sentence, and the sentence."""
 
     code: str
     about: dict[str, Any]
@@ -124,7 +124,7 @@ class _TableParts(Part):
 
 
 class StandingRecord(Part):
-    """A system: the lowest and highest rank it may have (null: not ranked), and which systems it is worse than."""
+    """A system: the lowest and highest rank it may have (null if not ranked), and the systems it is worse than."""
 
     system: str
     ranks: Annotated[tuple[Count, Count] | None, Declared(strict=False)]
@@ -132,7 +132,7 @@ class StandingRecord(Part):
 
 
 class LeaderboardRecord(Part):
-    """What ranks the systems, how far the areas go (C_common, and of which systems), the best, and each system."""
+    """The ranking: the number that ranks, the coverage at which areas end (C_common), the best, and every system."""
 
     quantity: str
     confidence: str

@@ -19,7 +19,7 @@ _PARTS = tuple(field.name for field in fields(Interval))
 
 
 class Ends(Part):
-    """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
+    """An interval and its method, the counts by which the method was chosen, and its limits before clipping."""
 
     model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
 

@@ -1,4 +1,4 @@
-"""Studies: what was evaluated and how, besides the numbers, as models of the file."""
+"""Studies: the record of what was evaluated and how, apart from the numbers, as models of the file."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _IN_WORDS = ("ties", "denominator", "anchor_at_zero", "integration")
 
 
 class Study(Part):
-    """The record that both tasks share."""
+    """The members of the record that both tasks share."""
 
     created_at: Time
     tool: Tool
@@ -75,7 +75,7 @@ def signed_loss(loss: parts.Loss) -> str:
 
 
 class SelectiveSystem(Part):
-    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds.
+    """One system: answered units, clusters it failed on, and clusters that only it lacks or has.
 
     Where repeats of a question were put together, `rows` counts all of them, and `rows_failed` those that failed.
     """
@@ -92,7 +92,7 @@ class SelectiveSystem(Part):
 
 
 class SelectiveStudy(Study):
-    """An evaluation of systems that may abstain."""
+    """The record of an evaluation of systems that may abstain."""
 
     task: Literal["selective"] = "selective"
     noun: str = PARTICIPANT
@@ -174,7 +174,7 @@ class SelectiveStudy(Study):
 
 
 class CandidateCounts(Part):
-    """How many ids the lists hold."""
+    """Percentiles of the number of ids in the ranked lists."""
 
     minimum: Count
     p5: float
@@ -258,7 +258,7 @@ class PlacedFigure(Part):
 
 
 class RetrievalStudy(Study):
-    """An evaluation of evidence retrieval."""
+    """The record of an evaluation of evidence retrieval."""
 
     task: Literal["retrieval"] = "retrieval"
     noun: str = "post"
