@@ -321,7 +321,7 @@ def _reported() -> list[Quantity]:
 
 
 def metrics_model() -> type[Part]:
-    """Build the model of the file, with a member for every registered quantity."""
+    """Build the model of the nested results file, with a member for every registered quantity."""
     return _model(tuple(_reported()))
 
 
