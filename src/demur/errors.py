@@ -1,4 +1,4 @@
-"""The mistakes a user can make, and how they are told: one line with the rule, the value, the place, the way out."""
+"""Errors that a user can cause, and their wording: one line with the rule, the value, the place and the remedy."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _START = 200  # of a longer line: its place and its rule; the rest, with the way
 
 
 class UserError(ValueError):
-    """Something in the input or the call is wrong; the message is one line that says what and where."""
+    """An error in the input or the call; the message is one line that says what is wrong and where."""
 
     def __init__(self, message: str) -> None:
         super().__init__(as_line(message))
 
     def in_file(self, path: str | Path) -> UserError:
-        """The same mistake, with the file it was found in."""
+        """The same error with the name of the file added."""
         return UserError(f"{path}: {self}")
 
 
 class IncompleteError(UserError):
-    """Results that were read from a file lack a number or a curve that is needed."""
+    """Results read from a file lack a number or a curve that is needed."""
 
 
 class located:  # noqa: N801  (reads as a verb, and costs less per row than a generator would)
-    """A context in which every mistake is told with where it was found: `with located(path): …`."""
+    """A context that adds a place to every error raised in it: `with located(path): …`."""
 
     __slots__ = ("where",)
 
@@ -46,7 +46,7 @@ class located:  # noqa: N801  (reads as a verb, and costs less per row than a ge
 
 
 def nearest(name: object, known: Iterable[object]) -> str | None:
-    """The name that was probably meant, None if none is near.
+    """The known name that was probably meant; None if none is similar.
 
     >>> nearest("evalute", ["compare", "evaluate"]), nearest("x", ["compare"])
     ('evaluate', None)
@@ -59,7 +59,7 @@ def nearest(name: object, known: Iterable[object]) -> str | None:
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
-    """The error for a name nobody registered; it offers the nearest one."""
+    """Build the error for an unknown name; it suggests the most similar known one."""
     names = sorted(map(str, known))
     near = nearest(name, names)
     hint = f"did you mean {near}?" if near else f"there are: {', '.join(names)}"
@@ -67,7 +67,7 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
 
 
 def unreadable(path: object, error: OSError) -> UserError:
-    """The error of a file that cannot be read; of a folder, with what can be done about it."""
+    """Build the error for a file that cannot be read; for a folder, it says what can be done."""
     way_out = ": name a file in it"
     return UserError(
         f"{path}: cannot be read ({error.strerror}){way_out if isinstance(error, IsADirectoryError) else ''}"
@@ -75,7 +75,7 @@ def unreadable(path: object, error: OSError) -> UserError:
 
 
 def check_kind(what: str, value: object, kind: type, way_out: str) -> None:
-    """A value must be of the kind a call takes; the way out says how such a value is made.
+    """Raise an error unless a value is of the expected type; `way_out` says how to make such a value.
 
     >>> check_kind("estimate", {}, int, "int(…) makes one")
     Traceback (most recent call last):
@@ -86,21 +86,21 @@ def check_kind(what: str, value: object, kind: type, way_out: str) -> None:
 
 
 def registered(kind: str, name: object, registry: Mapping[str, T]) -> T:
-    """What is registered under a name."""
+    """Look up a name in a registry; an unknown name is an error that suggests the most similar one."""
     if not isinstance(name, str) or name not in registry:
         raise unknown(kind, name, registry)
     return registry[name]
 
 
 def harmless(text: str) -> str:
-    """The same text on one line, with what a terminal would obey, or could not print, spelled out."""
+    """Escape characters that a terminal would interpret or cannot print, and put the text on one line."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 def as_line(text: str) -> str:
-    """A message on one harmless line; a long one loses its middle, as its end says what to do.
+    """Put a message on one line, escaped; a long one loses its middle, as its end says what to do.
 
     >>> len(as_line("x" * 10_000))
     490
@@ -110,7 +110,7 @@ def as_line(text: str) -> str:
 
 
 def shown(name: object) -> str:
-    r"""A name as a message shows it: short, on one line, nothing a terminal would obey.
+    r"""Format a name for a message: short, on one line, and escaped.
 
     >>> shown("Sleep"), shown(300)
     ('Sleep', '300')
@@ -123,7 +123,7 @@ def shown(name: object) -> str:
 
 
 def literal(value: object) -> str:
-    """A value as a message shows it: text in quotes, so that '2' is told from 2.
+    """Format a value for a message: text in quotes, so that '2' differs from 2.
 
     >>> literal("2"), literal(2), literal(None)
     ("'2'", '2', 'null')
@@ -141,7 +141,7 @@ def _short(text: str) -> str:
 
 
 def repeated(values: Iterable[T]) -> list[T]:
-    """The values that appear more than once, in the order of their first appearance.
+    """The values that appear more than once, in order of first appearance.
 
     >>> repeated("abcbca")
     ['a', 'b', 'c']
@@ -150,7 +150,7 @@ def repeated(values: Iterable[T]) -> list[T]:
 
 
 def and_more(first: str, count: int) -> str:
-    """The first of several mistakes, and how many others there are.
+    """The first of several error messages, followed by the number of others.
 
     >>> and_more("Sleep: predicted 7", 3)
     'Sleep: predicted 7 (and 2 more)'
@@ -159,7 +159,7 @@ def and_more(first: str, count: int) -> str:
 
 
 def without_extra(what: str, extra: str) -> UserError:
-    """The error for a package that is missing, with the command that installs the extra it belongs to.
+    """Build the error for a missing package, with the command that installs the extra it belongs to.
 
     >>> str(without_extra("figures need matplotlib", "plot"))
     "figures need matplotlib: pip install '.[plot]' in a checkout of demur"

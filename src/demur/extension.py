@@ -53,7 +53,7 @@ class Extension:
 
 @cache
 def installed() -> Mapping[str, Extension]:
-    """The installed extensions by name; an entry point whose module is not there counts as not installed."""
+    """The installed extensions by name; an entry point whose module does not exist is skipped."""
     found: dict[str, Extension] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:

@@ -1,8 +1,8 @@
-"""How options are declared, once, and how they are spelled for whoever gives them.
+"""Declaration of options, once for the command line, `demur.toml` and Python, and their spelling in messages.
 
 An option is a field of a small dataclass, a section. From the fields come the options of the command line, the keys of
-`demur.toml` and the arguments of the section in Python, and a message that names an option spells it as its reader
-writes it: a `Door` for each way in.
+`demur.toml` and the arguments of the section in Python. A message that names an option spells it as its reader writes
+it; each way to call demur, a `Door`, has its own spelling.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Section = TypeVar("Section", bound=type)
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is said of an option: its help, and how it is typed on the command line.
+    """The declaration of an option: its help, and how it is typed on the command line.
 
     `flag` is its name there, if that is not the name of the field, and `aliases` are further ones. `kind` is what one
     value is read as, `repeated` options take several, and `also` are further kinds that `demur.toml` may have. An
@@ -48,7 +48,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An option with a value that answers an open question; of `columns`, the column of one role."""
+    """An option with a value that answers an open question; for `columns`, the column of one role."""
 
     name: str
     value: str | bool
@@ -56,17 +56,17 @@ class Answer:
 
 
 class Door(Protocol):
-    """The way in that a user has taken: spells options in messages as that user writes them."""
+    """The way in which demur was called, which determines how messages spell options."""
 
     @property
     def noun(self) -> str:
-        """What the user would run again: "call" or "command"."""
+        """The word for what the user would run again: "call" or "command"."""
 
     def option(self, name: str, value: str = "") -> str:
-        """An option, with a value if there is one."""
+        """An option, with its value if one is given."""
 
     def blank(self, name: str) -> str:
-        """An option with its value left to fill in."""
+        """An option with a placeholder for its value."""
 
     def column(self, role: str, name: str) -> str:
         """The option that maps a role to a column."""
@@ -79,7 +79,7 @@ SECTIONS: dict[str, type] = {}
 
 
 def section(name: str) -> Callable[[Section], Section]:
-    """Register a dataclass of options under the name of its section."""
+    """Register the decorated dataclass of options under the name of its section."""
 
     def registered(options: Section) -> Section:
         SECTIONS[name] = options
@@ -93,12 +93,15 @@ def option(
     description: str,
     **typed: Any,
 ) -> Any:
-    """A field of a section that is an option, with the fields of `Option`; its default must be immutable."""
+    """Declare a field of a section as an option; `typed` are further fields of `Option`.
+
+    The default must be immutable.
+    """
     return field(default=default, metadata={"option": Option(description, **typed)})
 
 
 def declared(options: type) -> dict[str, Option]:
-    """The options of a section by the names of their fields."""
+    """The options of a section by field name."""
     return {known.name: known.metadata["option"] for known in fields(options) if "option" in known.metadata}
 
 
@@ -110,7 +113,7 @@ def sections() -> Mapping[str, type]:
 
 
 def option_of(name: str) -> Option | None:
-    """What is said of the option of this name; None if no section has it."""
+    """The declaration of an option by name; None if no section has it."""
     return next((known[name] for known in map(declared, sections().values()) if name in known), None)
 
 
@@ -141,12 +144,12 @@ KEYWORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The door of Python: options are keywords of `demur.evaluate`, or arguments of a section."""
+    """Spells options in messages as keywords of `demur.evaluate`, or as arguments of a section."""
 
     noun: str = "call"
 
     def option(self, name: str, value: str = "") -> str:
-        """The name of the option, or with a value the keyword or the section that has it.
+        """The name of the option, or if a value is given, the keyword or the section with that value.
 
         >>> Call().option("loss"), Call().option("loss", "zero_one")
         ('loss', "loss='zero_one'")
@@ -160,7 +163,7 @@ class Call:
         return f"{known.call.partition('(')[0]}({f'{own}={text!r}' if equals else repr(value)})"
 
     def blank(self, name: str) -> str:
-        """The keyword or the section that has the option, with its value left to fill in."""
+        """The keyword or the section that has the option, with a placeholder for its value."""
         known = option_of(name)
         value = "True" if known and known.kind is bool else "…"
         return known.call if known and known.call else self._argument(name, value)
@@ -170,11 +173,11 @@ class Call:
         return f"{name}={value}" if name in KEYWORDS or not home else f"{home}({name}={value})"
 
     def column(self, role: str, name: str) -> str:
-        """The mapping of one role."""
+        """The argument that maps a role to a column."""
         return f"columns={ {role: name}!r}"
 
     def again(self, answers: Sequence[Answer]) -> str:
-        """The call with keywords added; roles are in one mapping."""
+        """The call with these keywords added; roles are combined in one mapping."""
         columns = {answer.role: answer.value for answer in answers if answer.role}
         mapping = [f"columns={columns!r}"] if columns else []
         others = [self._given(answer) for answer in answers if not answer.role]
@@ -192,35 +195,35 @@ _door: ContextVar[Door] = ContextVar("door", default=Call())  # noqa: B039  (it 
 
 
 def door() -> Door:
-    """The way in that the user has taken: Python, unless the command line says otherwise."""
+    """The way in which demur was called: from Python, unless the command line has said otherwise."""
     return _door.get()
 
 
 def enter(through: Door) -> Callable[[], None]:
-    """Spell options for this door from here on; call what is returned to leave it."""
+    """Spell options for this way of calling demur from now on; call the returned function to undo it."""
     token = _door.set(through)
     return lambda: _door.reset(token)
 
 
 def as_option(name: str, value: str = "") -> str:
-    """An option as the user would write it, for a message."""
+    """An option as the user would write it, for an error message."""
     return door().option(name, value)
 
 
 def as_blank(name: str) -> str:
-    """An option with its value left to fill in, as the user would write it, for a message that advises to give it."""
+    """An option with a placeholder for its value, as the user would write it, for a message that suggests it."""
     return door().blank(name)
 
 
 def as_column(role: str, name: str = "COLUMN") -> str:
-    """The option that maps a role to a column, as the user would write it, for a message."""
+    """The option that maps a role to a column, as the user would write it, for an error message."""
     return door().column(role, name)
 
 
 def named_values(
     pairs: Iterable[str] | None, flag: str, expected: str = "a name and a column with = between them"
 ) -> dict[str, str]:
-    """NAME=VALUE pairs of the command line as a dictionary."""
+    """Parse NAME=VALUE pairs of the command line into a dictionary."""
     values: dict[str, str] = {}
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
@@ -233,7 +236,7 @@ def named_values(
 
 
 def names_of(name: str, given: object) -> tuple[str, ...]:
-    """The names that an option was given: one, or several."""
+    """The names given to an option, as a tuple, whether one or several were given."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(known, str) for known in names):
         raise UserError(f"{as_option(name)} {literal(given)}, expected a name, or a list of them")
@@ -241,18 +244,18 @@ def names_of(name: str, given: object) -> tuple[str, ...]:
 
 
 def number_of(name: str, given: object) -> None:
-    """Check that an option was given a number, or nothing."""
+    """Raise an error unless an option was given a number, or None."""
     if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
         raise UserError(f"{as_option(name)} {literal(given)}, expected a number")
 
 
 def text_of(name: str, given: object) -> None:
-    """Check that an option was given a text, or nothing."""
+    """Raise an error unless an option was given a text, or None."""
     if given is not None and not isinstance(given, str):
         raise UserError(f"{as_option(name)} {literal(given)}, expected a text")
 
 
 def flag_value_of(name: str, given: object) -> None:
-    """Check that an option was given true or false."""
+    """Raise an error unless an option was given true or false."""
     if not isinstance(given, bool):
         raise UserError(f"{as_option(name)} {literal(given)}, expected true or false")

@@ -1,4 +1,4 @@
-"""The row-by-row API: lists of `ItemPrediction` in, plain numbers out.
+"""The row-by-row API: functions from lists of `ItemPrediction` to plain numbers.
 
 Rows may repeat (a bootstrap sample does). Scores are integers in the instrument's range, None is an abstention. Most
 functions are a signature and a quantity; any function of a list of rows can be resampled by participant.
@@ -38,7 +38,7 @@ from demur.types import Floats
 
 @dataclass(frozen=True, slots=True)
 class ItemPrediction:
-    """One item of one participant: the prediction (None: abstained), the truth, and how confident the system was."""
+    """One item of one participant: the prediction (None if abstained), the truth and the confidence."""
 
     participant_id: int | str
     item_index: int
@@ -58,7 +58,7 @@ class RiskCoverageCurve(Tabular):
     cmax: float
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Every operating point."""
+        """The operating points as columns."""
         return {name: getattr(self, name) for name in POINT_COLUMNS}
 
 
@@ -72,7 +72,7 @@ _QUANTITY_OF: dict[Callable[..., Any], Quantity] = {}
 
 
 def compute_risk_coverage_curve(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> RiskCoverageCurve:
-    """The operating points of the rows.
+    """Compute the operating points of the rows.
 
     >>> rows = [ItemPrediction(1, 0, 2, 2, 2), ItemPrediction(1, 1, 3, 1, 2), ItemPrediction(1, 2, None, 0, 0)]
     >>> compute_risk_coverage_curve(rows, loss="abs").selective_risk
@@ -203,7 +203,7 @@ def _check_rows(rows: Sequence[object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapResult(Record):
-    """A number, its 95 % percentile interval and what it rests on. `ci95` is None where there is none."""
+    """A number with its 95 % percentile interval and counts of resamples; `ci95` is None if there is none."""
 
     point_estimate: float | None
     ci95: tuple[float, float] | None
@@ -214,7 +214,7 @@ class BootstrapResult(Record):
 
 @dataclass(frozen=True, slots=True)
 class BootstrapDeltaResult(Record):
-    """A paired difference, right − left, and the numbers it is between."""
+    """A paired difference, right − left, with its interval and the numbers of both sides."""
 
     point_estimate_left: float | None
     point_estimate_right: float | None
@@ -246,7 +246,7 @@ def bootstrap_by_participant(items: Rows, *, metric_fn: MetricFunction, n_resamp
 def paired_bootstrap_delta_by_participant(
     items_left: Rows, items_right: Rows, *, metric_fn: MetricFunction, n_resamples: int, seed: int
 ) -> BootstrapDeltaResult:
-    """Resample the difference right − left of two systems on the same participants and the same draws."""
+    """Resample the difference right − left of two systems on the same participants."""
     plan = Plan(n_resamples, seed)
     left_rows, right_rows = _by_participant(items_left), _by_participant(items_right)
     if left_rows.keys() != right_rows.keys():

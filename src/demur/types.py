@@ -1,4 +1,4 @@
-"""Types that recur in signatures: arrays by what they hold, and an object of a JSON file."""
+"""Type aliases for signatures: arrays by element type, and a JSON object."""
 
 from typing import Any
 

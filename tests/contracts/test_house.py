@@ -66,7 +66,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
         "demur.extensions.audit",
         "demur.extensions.retrieval",
     } - {"typer"}
-    unused |= {"demur.read.guesser", "demur.features.conventions.emulations", "demur.show.tables"}
+    unused |= {"demur.read.role_guessing", "demur.features.conventions.emulations", "demur.show.tables"}
     unused |= {"demur.drawing.picture", "demur.drawing.forest", "html"}
     assert not unused & {*loaded}
     assert threads == "1"

@@ -5,8 +5,8 @@ import pytest
 
 from commands import demur
 from demur import UserError, Watch, apply, choose, grade_units, measure, read_table
-from demur.extensions.importers.choosing import AbstentionRules
 from demur.extensions.importers.registry import LogEntry
+from demur.extensions.importers.user_choices import AbstentionRules
 from parametrized import parametrize_few
 
 # Truths, predictions, and which predictions are wrong; the last row loses its truth before the rule is checked.

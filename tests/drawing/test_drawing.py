@@ -8,9 +8,9 @@ import pytest
 
 from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
 from demur.drawing.forest import IntervalRow, around_zero, bar_strip, difference_strip, scale_strip, value_strip
-from demur.drawing.looks import LOOKS, look_at
 from demur.drawing.picture import Frame, marker
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.drawing.system_styles import STYLES, system_style
 from demur.features.costs.chart import CostLine, cost_chart
 from pictures import HOSTILE, check_alone, check_names, check_texts, without_rule
 
@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def systems(count):
     return [
-        RiskCurve(f"system {n}", look_at(n).style, [0.2, 0.5], [0.1 + n / 20, 0.2 + n / 20], 0.5, (0.2, 0.2))
+        RiskCurve(f"system {n}", system_style(n).style, [0.2, 0.5], [0.1 + n / 20, 0.2 + n / 20], 0.5, (0.2, 0.2))
         for n in range(count)
     ]
 
@@ -34,18 +34,18 @@ def every_chart(name):
     ]
 
 
-class TestLooks:
+class TestStyles:
     def test_no_two_share_a_colour_a_marker_or_a_dash(self):
         for property_ in ("style", "colour", "marker", "dash"):
-            assert len({getattr(look, property_) for look in LOOKS}) == len(LOOKS) == 8
+            assert len({getattr(look, property_) for look in STYLES}) == len(STYLES) == 8
 
     def test_no_two_markers_have_one_shape(self):
-        assert len({re.sub('class="[^"]*"', "", marker(50, 50, look.style)) for look in LOOKS}) == len(LOOKS)
+        assert len({re.sub('class="[^"]*"', "", marker(50, 50, look.style)) for look in STYLES}) == len(STYLES)
 
     def test_eight_systems_in_one_picture_have_a_line_an_end_and_a_key_each(self):
         tree = ET.fromstring(risk_coverage(systems(8)).standalone())  # noqa: S314  (our own)
         texts = ["".join(node.itertext()) for node in tree.iter(f"{SVG}text")]
-        for number, look in enumerate(LOOKS):
+        for number, look in enumerate(STYLES):
             lines = [node for node in tree.iter(f"{SVG}path") if node.get("class") == f"line {look.style}"]
             assert len(lines) == 2, "the curve and the key"
             assert texts.count(f"system {number}") == 1, "the key"
@@ -53,7 +53,7 @@ class TestLooks:
 
     def test_the_names_of_many_curves_do_not_lie_on_each_other(self):
         """Where they end at one risk as well."""
-        alike = [RiskCurve(f"s{n}", look_at(n).style, [0.2, 0.9], [0.1, 0.2], 0.9) for n in range(8)]
+        alike = [RiskCurve(f"s{n}", system_style(n).style, [0.2, 0.9], [0.1, 0.2], 0.9) for n in range(8)]
         for curves in (systems(8), alike):
             tree = ET.fromstring(risk_coverage(curves).standalone())  # noqa: S314  (our own)
             ends = [float(node.get("y")[:-1]) for node in tree.iter(f"{SVG}text") if node.get("class") == "end"]

@@ -11,7 +11,7 @@ import pytest
 import demur
 from artifacts import GOLDEN
 from demur import ItemPrediction, Plan
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.extensions.lab.designs import DESIGNS
 from demur.extensions.lab.study import coverage
 from demur.facts.frames import Tabular

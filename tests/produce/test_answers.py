@@ -7,8 +7,8 @@ import pytest
 
 from demur import GAD7, PHQ8, Instrument, UserError
 from demur.extensions.produce.answers import InvalidAnswer, grounded, json_of, normalised, quotes_of, scores_of
-from demur.extensions.produce.pace import seed_of
 from demur.extensions.produce.prompts import PromptFolder, ShownPassage
+from demur.extensions.produce.rate_limits import seed_of
 from demur.extensions.produce.signals import consistency_of, decided
 
 TWO = Instrument("Two", ("A", "B"), 0, 3)

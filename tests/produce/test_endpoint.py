@@ -11,7 +11,7 @@ from demur.extensions.produce.answers import ChatQuestion, ask
 from demur.extensions.produce.config import checked_settings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure, Stopped
-from demur.extensions.produce.pace import Pace
+from demur.extensions.produce.rate_limits import Pace
 
 KEY = ("zero_shot", "300", "score", 1)
 LOCAL = "http://127.0.0.1:8080/v1"

@@ -15,7 +15,7 @@ from commands import demur
 from demur.extensions.produce.config import checked_settings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest
 from demur.extensions.produce.failures import ParticipantFailure
-from demur.extensions.produce.pace import Pace
+from demur.extensions.produce.rate_limits import Pace
 from parametrized import parametrize_few
 
 KEY = ("zero_shot", "300", "score", 1)

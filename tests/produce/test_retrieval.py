@@ -12,7 +12,7 @@ from demur import UserError
 from demur.extensions.produce.config import ReferenceSettings
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
 from demur.extensions.produce.inputs import read_inputs_of
-from demur.extensions.produce.retrieval import (
+from demur.extensions.produce.references import (
     Library,
     Passage,
     chunks,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from demur import TableOptions, UserError, read_systems, read_table
-from demur.read import gather, parquet
+from demur.read import columns_from_rows, parquet
 from runs import written
 
 UNITS = {
@@ -34,7 +34,7 @@ def facts(items):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr(gather, "_BATCH", 2)
+    monkeypatch.setattr(columns_from_rows, "_BATCH", 2)
     monkeypatch.setattr(parquet, "_CELLS", 2)
     monkeypatch.setattr(parquet, "_ROWS", 2)
 

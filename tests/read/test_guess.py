@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from demur import PHQ8
 from demur.facts.column_names import Likeness, confidence_likeness
 from demur.options import flag_of
-from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Given, plain_name
-from demur.read.guesser import guess
+from demur.read.role_candidates import CONFIDENCES, INDEXES, NAMES, Given, plain_name
+from demur.read.role_guessing import guess
 from demur.read.table_options import ROLES, roles_of
 from runs import written
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from demur import Plan, Settings, UserError, evaluate, load, read_table, report_html
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.show.console import evaluation_text
 from pages import Page
 

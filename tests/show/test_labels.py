@@ -12,7 +12,7 @@ from commands import demur
 from demur import Plan, Settings, load, read_run, report_html
 from demur.drawing.labels import shortened
 from demur.extensions.audit.listing import findings_text
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from demur.results.load import results_of
 from demur.results.selective import evaluate

@@ -15,7 +15,7 @@ import pytest
 from artifacts import difference, evaluated, golden, golden_results, hashed, items_of, renamed, silent, two_variants
 from commands import demur
 from demur import PHQ8, Key, Plan, Results, Settings, report_html
-from demur.drawing.looks import LOOKS
+from demur.drawing.system_styles import STYLES
 from demur.results.load import results_of
 from demur.results.selective import evaluate
 from demur.show.console import evaluation_text
@@ -28,7 +28,7 @@ from pages import HOSTILE, Page, spellings
 from parametrized import parametrize_few
 from runs import failure, participant
 
-KEYS = {f"key-{look.style}" for look in LOOKS}
+KEYS = {f"key-{look.style}" for look in STYLES}
 
 
 class TestSafety:
@@ -278,8 +278,8 @@ class TestSeveralSystems:
 
     def test_each_has_a_look_of_its_own(self, three_page):
         drawn = {value for value in three_page.values("class") if value and value.startswith("line ")}
-        assert {f"line {look.style}" for look in LOOKS[:3]} <= drawn
-        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in three_page.values("id") if i in KEYS]
+        assert {f"line {look.style}" for look in STYLES[:3]} <= drawn
+        assert [f"key-{look.style}" for look in STYLES[:3]] == [i for i in three_page.values("id") if i in KEYS]
 
     def test_the_console_and_the_tables_name_them_all(self, three):
         console, table = evaluation_text(three), table_text(three, "csv")

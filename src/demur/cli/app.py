@@ -76,16 +76,16 @@ def _script() -> str:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """The door of the command line: options are spelled as they are typed, and suggestions can be pasted."""
+    """Spells options in messages as they are typed on the command line, so that suggestions can be pasted."""
 
     noun: str = "command"
 
     def option(self, name: str, value: str = "") -> str:
-        """An option as it is typed, with a value."""
+        """An option as it is typed, with its value."""
         return f"{flag_of(name)} {_quoted(value)}" if value else flag_of(name)
 
     def blank(self, name: str) -> str:
-        """An option as it is typed, with a word for its value."""
+        """An option as it is typed, with a placeholder for its value."""
         known = option_of(name)
         kind = known.metavar or _BLANKS.get(known.kind, "") if known else ""
         return f"{flag_of(name)} {kind}".strip()
@@ -105,7 +105,7 @@ class CommandLine:
 
 
 def tell_notes(notes: Sequence[str], *, quiet: bool = False) -> None:
-    """Print what was inferred from the data, on standard error."""
+    """Print what was inferred from the data to standard error."""
     if notes and not quiet:
         typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
 
@@ -132,7 +132,7 @@ def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -
 
 
 def fitted(path: AnyCalibration | str | Path | None) -> AnyCalibration | None:
-    """Load the calibration file, if there is one."""
+    """Load a calibration file, if one is given."""
     if not isinstance(path, (str, Path)):
         return path
     from demur.confidences.calibration import load_calibration
@@ -141,7 +141,7 @@ def fitted(path: AnyCalibration | str | Path | None) -> AnyCalibration | None:
 
 
 def check_flags(*, as_json: bool, quiet: bool) -> None:
-    """Check the engine and the flags before a large file is read."""
+    """Raise an error for contradictory flags or an unknown engine, before a large file is read."""
     from demur.sampling.engine import engine_name
 
     engine_name()
@@ -151,7 +151,7 @@ def check_flags(*, as_json: bool, quiet: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Write a result to its file, its page and further files, and print it.
+    """Writes a result to its file, its page and further files, and prints it.
 
     The inputs, those of the result and those of its calibration are never overwritten.
     """
@@ -166,7 +166,7 @@ class Delivery:
     beside: Mapping[Path, bytes] = field(default_factory=dict)
 
     def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
-        """Write and print; the text is composed first, so that an error in it leaves nothing written."""
+        """Write and print a result; the text is composed first, so that an error in it leaves nothing written."""
         words = "" if self.quiet or self.as_json else text()
         written = self._write(artifact)
         if self.as_json:
@@ -209,7 +209,7 @@ class Delivery:
 
 
 def public(name: str) -> Any:
-    """A public name of demur; that of an extension that is not installed is an error."""
+    """Look up a public name of demur; a name of an extension that is not installed is an error."""
     import demur
 
     try:
@@ -228,7 +228,7 @@ def print_json(text: str) -> None:
 
 
 def tell(text: str, *, nl: bool = True) -> None:
-    """Print text in which texts of files may be: control and bidirectional characters are escaped."""
+    """Print text that may contain text from files: control and bidirectional characters are escaped."""
     from demur.drawing.labels import inert
 
     typer.echo("\n".join(map(inert, text.split("\n"))), nl=nl)
@@ -243,7 +243,7 @@ def printed_path(path: Path) -> str:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on a terminal, nothing anywhere else."""
+    """A context with a progress bar on a terminal, and without one anywhere else."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -256,7 +256,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def run(words: Sequence[str]) -> int:
-    """Run a command and return its exit code; a user's mistake is one line and 2."""
+    """Run a command and return its exit code; a `UserError` prints one line and returns 2."""
     _prepare_streams()
     leave = enter(CommandLine())
     try:

@@ -17,7 +17,6 @@ _ORDER = [
 
 
 def _place(command: object) -> tuple[int, int]:
-    """The place of a command in the list, whatever was imported first."""
     panel, callback = getattr(command, "rich_help_panel", None), getattr(command, "callback", None)
     return PANELS.index(str(panel)), _ORDER.index(getattr(callback, "__module__", ""))
 

@@ -15,8 +15,8 @@ from demur.errors import UserError, harmless, shown
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
     from demur.facts.items import Items
-    from demur.read.guess import Given
     from demur.read.profile import Field, Profile
+    from demur.read.role_candidates import Given
 
 
 @app.command(rich_help_panel=DATA, cls=SectionsCommand)
@@ -34,12 +34,12 @@ def fields(
     Example: demur fields capitals.eval --no-examples
     """
     from demur.read import read_inputs
-    from demur.read.foreign import foreign_tool, import_hint
     from demur.read.profile import items_profile
+    from demur.read.tool_logs import import_hint, tool_of_log
 
     reading, columns, shown_values = typed.reading, typed.columns, not no_examples
     fit = fitted(typed.settings.calibration)
-    tool = foreign_tool(file)
+    tool = tool_of_log(file)
     if tool is not None:
         for name in typed.flags:
             raise UserError(f"{name} does not apply to {import_hint(tool, file)}")
@@ -83,7 +83,7 @@ def _of_table(path: Path) -> Profile | None:
 
 def _understood(path: Path, given: Given, columns: dict[str, str]) -> bool:
     """Infer the columns and print them; print the open questions, and return whether there are none."""
-    from demur.read.guesser import guess
+    from demur.read.role_guessing import guess
 
     guessed = guess(path, given)
     columns |= guessed.columns

@@ -1,4 +1,4 @@
-"""Options that several commands share, each with its one help text."""
+"""Options that several commands share, each declared once with its help text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def unfolded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def typed(block: Any, names: Iterable[str] | None = None) -> list[str]:
-    """Which options of a block, all or these, differ from their defaults, as they are typed."""
+    """The options of a block, all or those in `names`, that differ from their defaults, as they are typed."""
     defaults = {field.name: field.default for field in fields(block)}
     wanted = defaults if names is None else names
     return [f"--{name.replace('_', '-')}" for name in wanted if getattr(block, name) != defaults[name]]
@@ -75,7 +75,7 @@ class ListingCommand(PlainCommand):
         super().format_help(ctx, formatter)
 
     def fill(self) -> None:
-        """Write the registered names into the help of the options."""
+        """Insert the registered names into the help texts of the options."""
         for param in self.params:
             for placeholder, registered in REGISTERED.items():
                 if isinstance(param, TyperOption) and param.help and placeholder in param.help:

@@ -1,4 +1,4 @@
-"""Fast parsing of texts, paths and plain numbers, for each of which typer would build a validator."""
+"""Fast parsing of texts, paths and plain numbers, for which typer would build a validator each."""
 
 import re
 from collections.abc import Callable

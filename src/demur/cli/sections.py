@@ -1,4 +1,4 @@
-"""Options of commands from the sections that declare them, and what was typed, or stands in `demur.toml`, as sections.
+"""Command-line options generated from the sections that declare them, and their values, typed or from `demur.toml`.
 
 The sections are imported when a command is run or its help is printed: the list of commands needs none of them.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from demur.evaluation.reading import ReadingOptions
     from demur.evaluation.request import Request
     from demur.facts.items import Items
-    from demur.read.guess import Given
+    from demur.read.role_candidates import Given
     from demur.results.settings import Settings
     from demur.sampling.resample import Plan
 
@@ -48,17 +48,17 @@ _COLUMN = Option(
 
 
 def section_options(name: str) -> dict[str, Option]:
-    """The options of a section by the names of their fields."""
+    """The options of a section by field name."""
     return {"columns": _COLUMN} if name == "columns" else declared(sections()[name])
 
 
 class SectionsCommand(ListingCommand):
-    """A command with options from sections; those that few need are in the help that `--help-all` prints."""
+    """A command whose options come from sections; rarely needed ones are listed by `--help-all`."""
 
     _filled = False
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, with those of the sections."""
+        """All parameters, including those of the sections."""
         if not self._filled and self.callback is not None:
             whole = typer.Typer(add_completion=False)
             whole.command()(self.callback.whole())  # type: ignore[attr-defined]
@@ -67,7 +67,7 @@ class SectionsCommand(ListingCommand):
         return super().get_params(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Format the help, in which each option has one name: its aliases are for older documents."""
+        """Format the help; each option is listed under one name, without its aliases."""
         spelled = {param: param.opts for param in self.get_params(ctx)}
         known = {*sections(), "columns"}
         aliases = {alias for name in known for option in section_options(name).values() for alias in option.aliases}
@@ -80,13 +80,13 @@ class SectionsCommand(ListingCommand):
                 param.opts = names
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """What the shell may complete: all options, those of the long help among them."""
+        """Completions for the shell, including the options that only `--help-all` lists."""
         _show_all(self.get_params(ctx))
         return super().shell_complete(ctx, incomplete)
 
 
 def with_sections(*whole: str, **parts: Sequence[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of sections, whole ones or some of their fields, to a command, which gets them as `Typed`."""
+    """Add the options of sections, whole or only some fields, to a command, which receives them as `Typed`."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         def unfilled() -> None:
@@ -189,7 +189,7 @@ def _parameter(section: str, name: str, option: Option) -> Parameter:
 
 
 class Typed:
-    """What was typed, by section and field; `file` is what `demur.toml`, at `path`, has for what was not."""
+    """The options that were typed, by section and field; `file` has those of `demur.toml` at `path`."""
 
     __slots__ = ("file", "path", "values")
 
@@ -203,11 +203,11 @@ class Typed:
 
     @property
     def flags(self) -> list[str]:
-        """The options that were typed."""
+        """The options that were typed, as typed."""
         return [as_option(name) for fields in self.values.values() for name in fields]
 
     def flags_of(self, names: Sequence[str]) -> list[str]:
-        """Which of these options were typed."""
+        """Those of these options that were typed."""
         return [as_option(name) for fields in self.values.values() for name in fields if name in names]
 
     @property
@@ -218,19 +218,19 @@ class Typed:
 
     @property
     def reading(self) -> ReadingOptions:
-        """The options for reading."""
+        """The options for reading files."""
         made: ReadingOptions = self._section("reading")
         return made
 
     @property
     def settings(self) -> Settings:
-        """What to compute."""
+        """The options for what to compute."""
         made: Settings = self._section("settings")
         return made
 
     @property
     def plan(self) -> Plan:
-        """How to resample."""
+        """The options for resampling."""
         made: Plan = self._section("plan")
         return made
 
@@ -244,7 +244,7 @@ class Typed:
         return [self._section(name) for name, feature in features().items() if feature.options and self._given(name)]
 
     def request(self, **more: Any) -> Request:
-        """All sections, as a request of `demur.evaluate`."""
+        """All sections as a request to `demur.evaluate`."""
         from demur.evaluation.request import Request
 
         settings, plan = self._section("settings"), self._section("plan")
@@ -265,15 +265,15 @@ class Typed:
             raise UserError(f"{self.path}: [{name}]: {error}") from None
 
     def given(self, **more: Any) -> Given:
-        """What the user has stated, which is not inferred."""
-        from demur.read.guess import Given
+        """What the user has specified, and what is therefore not inferred."""
+        from demur.read.role_candidates import Given
 
         reading = self.reading
         stated: Any = (self.columns, reading.instrument, reading.every_row_its_own_cluster, reading.score_range)
         return Given(*stated, **more)
 
     def items(self, path: Path, understood: Settled, *, counts: bool = False) -> Items:
-        """Read a file with the columns inferred for it; a summary only where its `counts` suffice."""
+        """Read a file with the columns inferred for it; a summary is accepted only if `counts`."""
         from demur.read import read_items
 
         reading = self.reading
@@ -291,7 +291,7 @@ class Typed:
     def understood(
         self, path: Path, tell: Callable[[Sequence[str]], None], confidence: str = "default", **more: Any
     ) -> tuple[Items, Settled]:
-        """Read a file, and infer and tell the options that the user left open."""
+        """Read a file, and infer and report the options that the user left open."""
         from demur.evaluation.guessing import settled
 
         counts = more.pop("counts", False)
@@ -303,14 +303,14 @@ class Typed:
 
 
 def only(values: Sequence[Any], name: str) -> Any:
-    """The mode or experiment of a command that reads one file."""
+    """The single value of an option that can be repeated, in a command that reads one file; an error if several."""
     if len(values) > 1:
         raise UserError(f"{flag_of(name)} {literal(values[1])}: one file has one {name}")
     return values[0] if values else None
 
 
 def with_file(typed: Typed) -> tuple[Typed, Path | None]:
-    """What was typed, with `demur.toml` of this folder or the nearest one above it, and where that is."""
+    """Add the options of the nearest `demur.toml`, in this folder or above, and return its path too."""
     folder = Path.cwd()
     path = next((above / FILE for above in (folder, *folder.parents) if (above / FILE).is_file()), None)
     if path is None:

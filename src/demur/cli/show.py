@@ -121,7 +121,6 @@ def figure(
 
 
 def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, *files: Path) -> None:
-    """Write a page, table or figure, but never over the result file or its inputs."""
     from demur.files.write import write_whole
 
     written = write_whole(path, shown, inputs=[*artifact.input_paths, *files], hashes=artifact.input_hashes)

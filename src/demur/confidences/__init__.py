@@ -1,1 +1,1 @@
-"""Confidences: what ranks the answers, from a signal of a run to a fitted calibrator."""
+"""Confidences: the numbers that rank answers, from a signal of a run to the output of a fitted calibrator."""

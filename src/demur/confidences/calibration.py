@@ -100,7 +100,7 @@ class Validation(Part):
 
 
 class AnyCalibration(CheckedPart):
-    """A fitted calibrator with what is needed to apply it, from demur or from another script."""
+    """A fitted calibrator, by demur or another script, with what is needed to apply it."""
 
     schema_version: Literal["1"] = "1"
     created_at: Time | None
@@ -127,12 +127,12 @@ class AnyCalibration(CheckedPart):
 
     @property
     def input_paths(self) -> list[str]:
-        """The path of the file that the calibrator was fitted on."""
+        """The path, in a list, of the file that the calibrator was fitted on."""
         return [] if self.training.path is None else [self.training.path]
 
     @property
     def input_hashes(self) -> set[str]:
-        """The SHA-256 of the file that the calibrator was fitted on."""
+        """The SHA-256, in a set, of the file that the calibrator was fitted on."""
         return set() if self.training.sha256 is None else {self.training.sha256}
 
     @property
@@ -158,7 +158,7 @@ class Calibration(AnyCalibration, Tabular):
     warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        """The target and the parameters, as pairs of a name and a text."""
+        """The target and the parameters as pairs (name, text)."""
         yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
         yield from self.model.describe(self.input_names)
 
@@ -168,29 +168,29 @@ class Calibration(AnyCalibration, Tabular):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the content without the time of creation and the tool."""
+        """A hash of the content, without the time of creation and the tool."""
         chosen = self.model_dump(exclude={"created_at", "tool"})
         return strict_json.fingerprint(json_text(chosen).encode())
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The quality before calibration, on the training data, and cross-validated, one row each."""
+        """The quality as columns, with a row each before calibration, on the training data, and cross-validated."""
         measured = ("as_given", "in_sample", "cross_validated")
         rows = {name: quality for name in measured if (quality := getattr(self.validation, name)) is not None}
         names = [name for name in Quality.model_fields if name != "undefined"]
         return {"measured": [*rows]} | {name: [getattr(row, name) for row in rows.values()] for name in names}
 
     def to_json(self) -> dict[str, Any]:
-        """The content of the file."""
+        """The content of the file as JSON values."""
         return self.model_dump()
 
     @property
     def text(self) -> str:
-        """The text of the file."""
+        """The content of the file as JSON text."""
         return json_text(self.to_json())
 
 
 def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
-    """The inputs of a model: for one that takes probabilities, a verbalized confidence of 1–5 is mapped to 0–1."""
+    """Convert inputs for a model: if it takes probabilities, a verbalized confidence of 1–5 is mapped to 0–1."""
     if not calibrator.takes_probabilities:
         return columns
     return {name: spoken_share(v) if name == "verbalized_confidence" else v for name, v in columns.items()}
@@ -202,7 +202,7 @@ def load_calibration(path: str | Path) -> AnyCalibration:
 
 
 def calibration_of(content: Any) -> Calibration:
-    """A calibration that demur wrote, from parsed JSON."""
+    """Parse the content of a calibration file written by demur."""
     own = _is_own(content)
     method = registered("calibration method", content["method"], CALIBRATORS)
     if not own or not isinstance(content.get("model"), dict):
@@ -236,7 +236,6 @@ def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
 
 
 def _parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The objects that may contain parameters: the whole, those of a model, and their scalers."""
     parts = [content, *(content[name] for name in _INSIDE if isinstance(content.get(name), dict))]
     return parts + [part["scaler"] for part in parts if isinstance(part.get("scaler"), dict)]
 
@@ -259,7 +258,6 @@ def _parameters(calibrator: type[Calibrator], parts: Sequence[Mapping[str, Any]]
 
 
 def _given(name: str, parts: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The values of a parameter, once for each of its names that a part has."""
     names = (name, *_OTHER_NAMES.get(name, ()))
     return [_unwrapped(name, part[other]) for part in parts for other in names if other in part]
 

@@ -27,7 +27,7 @@ class Calibrator:
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
-        """A calibrator fitted to features and targets."""
+        """Fit a calibrator to features and targets."""
         raise NotImplementedError
 
     def __call__(self, features: Any) -> Floats:
@@ -47,7 +47,7 @@ class Calibrator:
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
-        """The parameters as plain numbers."""
+        """The parameters as JSON values."""
         from pydantic import TypeAdapter  # noqa: PLC0415  (large, and not needed for targets)
 
         self._check_fitted()
@@ -55,7 +55,7 @@ class Calibrator:
 
     @classmethod
     def from_json(cls, parameters: Mapping[str, Any]) -> Self:
-        """A calibrator from its parameters, none of which may be missing or invalid."""
+        """Build a calibrator from its parameters; raise an error if one is missing or invalid."""
         from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
 
         from demur.files.strict_reading import one_line  # noqa: PLC0415
@@ -74,20 +74,20 @@ class Calibrator:
         return len(self.features or (None,))
 
     def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """The parameters, as pairs of a name and a text; `names` are those of the inputs."""
+        """The parameters as pairs (name, text); `names` are those of the inputs."""
         raise NotImplementedError
 
     def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (few need it)
-        """Warnings about the fit, given its AUROC, as pairs of a code and a sentence."""
+        """Warnings about the fit, given its AUROC, as pairs (code, sentence)."""
         return iter(())
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The inputs between which the calibrator is linear, if it is piecewise linear."""
+        """The inputs at which a piecewise linear calibrator changes slope; empty for any other."""
         return ()
 
     def domain(self, low: float, high: float) -> tuple[float, float]:
-        """The range of the input to draw, within these bounds."""
+        """The range of inputs to draw, within the given bounds."""
         return low, high
 
     def _check_fitted(self) -> None:
@@ -148,7 +148,7 @@ _CLOSENESS = "an expected closeness, 1 where nothing is wrong"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a calibrated confidence predicts: a number from 0 to 1 for every answer, 0 or 1 if `binary`.
+    """The outcome that a calibrated confidence predicts: a number from 0 to 1 per answer, 0 or 1 if `binary`.
 
     `expected` says in words what its prediction means.
     """
@@ -195,7 +195,7 @@ TARGETS = {target.name: target for target in _ALL}
 
 
 def check_target(method: CalibrationMethod, target: Target) -> None:
-    """Refuse a target that is not 0 or 1 for a method that needs such targets."""
+    """Raise an error if a method that needs targets of 0 or 1 is given others."""
     if method.binary and not target.binary:
         methods = " and ".join(name for name, other in CALIBRATORS.items() if not other.binary)
         targets = " or ".join(name for name, other in TARGETS.items() if other.binary)
@@ -203,7 +203,7 @@ def check_target(method: CalibrationMethod, target: Target) -> None:
 
 
 def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
-    """The names of the features, None for a matrix, and their columns; only those in `names`, if it is given."""
+    """The names of the features (None for a matrix) and their columns; only those in `names`, if given."""
     if not isinstance(features, Mapping) and not hasattr(features, "columns"):
         return None, _unnamed(features)
     named = columns_of(features)
@@ -242,7 +242,7 @@ def _numbers(name: str, values: Any) -> Floats:
 def training_rows(
     features: Any, target: Any, *, binary: bool, several: bool = False
 ) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
-    """Names and columns of the features, and the targets, sorted so that a fit does not depend on the order of rows."""
+    """Names and columns of the features, and the targets, sorted so that the order of rows has no effect."""
     names, columns = columns_by_name(features)
     if len(columns) != 1 and not several:
         raise UserError(f"{len(columns)} features, expected one")

@@ -89,7 +89,7 @@ class TemperatureScalingCalibrator(Calibrator):
             yield "at_bound", text
 
     def domain(self, low: float, high: float) -> tuple[float, float]:
-        """The bounds of the input, or all probabilities if it has none."""
+        """The given bounds, or [0, 1] where they are infinite."""
         return (low, high) if math.isfinite(high - low) else (0.0, 1.0)
 
 
@@ -263,7 +263,7 @@ class IsotonicCalibrator(Calibrator):
 
     @classmethod
     def fit(cls, features: Any, target: Any, *, increasing: bool = True) -> Self:
-        """Fit with scikit-learn; set `increasing` to false for a feature of which lower means more confident."""
+        """Fit with scikit-learn; set `increasing` to false for a feature whose lower values mean more confident."""
         from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
 
         names, (column,), outcome = training_rows(features, target, binary=False)
@@ -290,7 +290,6 @@ def _logit(probability: Floats) -> Floats:
 
 
 def _sigmoid(odds: Floats) -> Floats:
-    """1 / (1 + exp(−odds)), without overflow."""
     small = np.exp(-np.abs(odds))
     return np.where(odds >= 0, 1 / (1 + small), small / (1 + small))
 

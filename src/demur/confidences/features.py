@@ -1,4 +1,4 @@
-"""Signals as numbers to compute with; a value that is absent, null or not a number is an error unless declared."""
+"""Signals as numeric columns; a value that is absent, null or not a number is an error unless a default is declared."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,14 +16,14 @@ from demur.types import Flags, Floats
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A signal that is needed, and the values that replace a null and an absent signal; None makes these errors."""
+    """A required signal, with the values that replace a null and an absent signal; None makes these errors."""
 
     signal: str
     null: float | None = None
     absent: float | None = None
 
     def problem(self, items: Items) -> str | None:
-        """The first answered unit without a usable value, and how many more there are; None if there is none."""
+        """The first answered unit without a usable value, and the number of others, as text; None if there is none."""
         column = items.signals.get(self.signal)
         if column is None:
             needed = items.answered if items.answered.any() else ~items.answered
@@ -52,12 +52,12 @@ def _at(items: Items, bad: Flags, complaint: str) -> str:
 
 
 def first_problem(needs: Iterable[Need], items: Items) -> str | None:
-    """The first problem that a run has with any of these needs, or None."""
+    """The first of these needs that a run cannot meet, as text; None if it meets all."""
     return next(filter(None, (need.problem(items) for need in needs)), None)
 
 
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
-    """The number of nulls that are replaced among the answered units, by signal, without zeros."""
+    """The number of nulls replaced among the answered units, by signal; signals without any are left out."""
     filled = [need.signal for need in needs if need.null is not None and need.signal in items.signals]
     nulls = {signal: items.number_of(items.signals[signal].is_(State.NULL) & items.answered) for signal in filled}
     return {signal: count for signal, count in nulls.items() if count}

@@ -1,4 +1,4 @@
-"""Fits a calibrator on a run, and validates it on clusters that it was not fitted on."""
+"""Fitting of a calibrator on a run, and its cross-validation over clusters."""
 
 import hashlib
 import math
@@ -119,7 +119,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
 
 
 def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -> Quality:
-    """The quality of probabilities in four numbers; an undefined one has a reason.
+    """Measure how good probabilities are: four numbers, with a reason for each undefined one.
 
     The AUROC compares ranks only within a `fold`. Each fold has a calibrator of its own, and one that was fitted
     without the clusters that were right most often gives lower values to all: compared across folds, right answers

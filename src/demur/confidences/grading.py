@@ -1,4 +1,4 @@
-"""Grading: the loss and the confidence of every answered unit, from a run or from columns."""
+"""Grading: the loss and the confidence of every answered unit, computed from a run or from columns."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import Confidence
 from demur.errors import UserError, check_kind, literal, unknown
-from demur.facts.coded import Coded
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, check_lengths, is_null, plain_values
+from demur.facts.compact_array import CompactArray
 from demur.facts.frames import columns_of, library_of
 from demur.facts.ids import checked_ids
 from demur.facts.instruments import Instrument
@@ -36,7 +36,7 @@ Values = list[Any] | NDArray[Any]
 
 
 def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
-    """The loss and the confidence of every answered unit of a run.
+    """Compute the loss and the confidence of every answered unit of a run.
 
     The default loss is `given` for a table of losses, `abs_norm` with an instrument, and `zero_one` of texts, or of 0
     and 1; of other numbers it must be named. The confidence is the name of a variant or of a signal, a `Confidence`, or
@@ -55,7 +55,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
     column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
     losses = losses_of(items, name)
     # A summary may have tens of millions of entries, with few distinct losses, confidences and counts.
-    stored = Coded.of if items.count is not None else np.asarray
+    stored = CompactArray.of if items.count is not None else np.asarray
     return Graded(
         units=items.units,
         loss=stored(losses.numerators[answered]),
@@ -91,7 +91,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
     data: Any = None,
     instrument: str | Path | Instrument | None = None,
 ) -> Graded:
-    """Units given as columns of equal length, with their losses and confidences.
+    """Compute losses and confidences of units given as columns of equal length.
 
     Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss. It may be left out
     with an instrument (`abs`) and where all truths and predictions are 0 or 1 (`zero_one`).
@@ -131,7 +131,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
 
 
 def risk_coverage(confidence: Any, **columns: Any) -> Curve:
-    """The risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
+    """Compute the risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
 
     >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None], loss="abs")
     Curve(2 operating points, 4 units, 3 answered, Cmax 0.75)
@@ -140,7 +140,7 @@ def risk_coverage(confidence: Any, **columns: Any) -> Curve:
 
 
 def measure(confidence: Any, *, metrics: str | Iterable[str | Measure] | None = None, **columns: Any) -> Scores:
-    """The metrics of units given as columns: all that are registered, or the ones named.
+    """Compute the metrics of units given as columns: all registered ones, or those named.
 
     The other arguments are those of `grade_units`.
 
@@ -209,7 +209,6 @@ def _losses(
 
 
 def _refuse_texts(truth: Column, prediction: Column, loss: str | None) -> None:
-    """Refuse labels that are texts for a loss that needs numbers, or where no loss is named."""
     for column in (truth, prediction):
         for unit in np.flatnonzero(column.is_other(lambda value: isinstance(value, str)))[:1].tolist():
             raise needs_number(_unit(unit), str(column.cell(unit)), loss)

@@ -17,7 +17,7 @@ _ROUNDING = 1e-6  # servers compute in single precision: a log-probability may c
 
 
 def token_signals(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The three token signals of one answer.
+    """The signals of one answer that follow from its tokens: `token_msp`, `token_pe` and `token_energy`.
 
     >>> tokens = [{"logprob": math.log(0.5), "top_logprobs": [{"logprob": math.log(0.5)}, {"logprob": math.log(0.25)}]}]
     >>> {name: round(value, 6) for name, value in token_signals(tokens).items()}

@@ -109,7 +109,7 @@ def confidence(items: Items, name: str, calibration: AnyCalibration | None = Non
 
 
 def unrounded(items: Items, name: str, calibration: AnyCalibration | None = None) -> Confidence:
-    """The confidence as it is before a composite one is rounded, so that equal values may differ in their last bits."""
+    """The confidence before rounding: values of a composite that are equal exactly may differ in their last bits."""
     source = _source(name, calibration, items)
     problem = source.problem(items)
     if problem:
@@ -119,7 +119,7 @@ def unrounded(items: Items, name: str, calibration: AnyCalibration | None = None
 
 
 def unrated(items: Items, name: str, calibration: AnyCalibration | None = None) -> Flags:
-    """Which units have a null or NaN in a signal that the confidence needs; a null that has a meaning is none."""
+    """Flags of the units with a null or NaN in a required signal; nulls with a declared meaning do not count."""
     lacking = np.zeros(len(items), dtype=bool)
     for need in _needs(_source(name, calibration, items)):
         if (column := items.signals.get(need.signal)) is not None:
@@ -138,7 +138,7 @@ def _needs(source: Maker) -> Sequence[Need]:
 
 
 def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
-    """The inputs of a calibrator, columns of the answered units: its features, or its variant."""
+    """The inputs of a calibrator for the answered units: its features, or its variant."""
     if variant is None:
         return CalibratorFeatureExtractor(features or ())(items)
     column = confidence(items, variant)
@@ -146,19 +146,19 @@ def calibration_inputs(items: Items, features: Sequence[str] | None, variant: st
 
 
 def can_serve(items: Items, variants: Sequence[str]) -> str:
-    """The confidences that a run can serve, in words: variants, and undeclared signals by their names."""
+    """A phrase that lists the confidences a run supports: variants, and undeclared signals by name."""
     own = [shown(name) for name, column in items.signals.items() if name not in SIGNALS and column.usable().any()]
     signals = f"; signals of its own, by name: {', '.join(own)}" if own else ""
     return f"this run can serve: {', '.join(variants) or 'no variant'}{signals}"
 
 
 def usual_signals() -> frozenset[str]:
-    """The signals that the default confidences require."""
+    """The signals that the default confidences need."""
     return frozenset(need.signal for name in DEFAULT for need in VARIANTS[name].needs if need.absent is None)
 
 
 def only_signal(items: Items) -> str | None:
-    """The only signal that is named like a confidence and is a number for every answer.
+    """The one signal that is named like a confidence and is a number for every answer, if there is exactly one.
 
     None if the run can serve the default confidences.
     """
@@ -170,7 +170,7 @@ def only_signal(items: Items) -> str | None:
 
 
 def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str, str | None]:
-    """The reason why a run cannot serve a variant, or None if it can, for every variant by name."""
+    """For every variant by name, the reason why a run does not support it, None if it does."""
     reasons: dict[str, str | None] = {}
     for name in _names(calibration):
         try:
@@ -201,7 +201,7 @@ def chosen(
 
 
 def signals_for(items: Items, names: Names) -> list[str]:
-    """The signals of a run that the confidences `names`, as in `chosen`, are computed from, except calibrated ones."""
+    """The signals of a run that confidences are computed from, calibrated ones excepted; `names` as in `chosen`."""
     sources = (_source(name, None, items) for name in chosen(items, names)[0])
     made = (source for source in sources if not isinstance(source, _Calibrated))
     wanted = dict.fromkeys(need.signal for source in made for need in _needs(source))
@@ -239,20 +239,18 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
 
 
 def _hides_a_signal(variant: str, items: Items | None) -> bool:
-    """Whether a run has a signal of this name, and nothing of what the variant is made of."""
     made_of = {need.signal for need in VARIANTS[variant].needs}
     return items is not None and variant in items.signals and made_of.isdisjoint(items.signals)
 
 
 def _nameable(items: Items, calibration: AnyCalibration | None) -> list[str]:
-    """The names to offer for one that is unknown; variants only if the run has signals that variants are made of."""
     own = named_signals(items)
     variants = [*_names(calibration)] if any(name in SIGNALS for name in own) else []
     return [*variants, *(name for name in own if items.signals[name].usable().any())]
 
 
 def named_signals(items: Items) -> list[str]:
-    """The names of the signals of a run, and the paths to members of objects among them that play no role."""
+    """The names of the signals of a run, and paths to members of objects among them, without those with a role."""
     members = items.signals.members if isinstance(items.signals, SignalColumns) else []
     played = {*(items.source.columns or {}).values()} if items.source else set()
     return [name for name in (*items.signals, *members) if name not in played]

@@ -26,7 +26,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confidence:
-    """The confidence of every unit of a run, nan where the system abstained, and the number of nulls replaced.
+    """The confidence of every unit of a run, nan for abstentions, and the number of nulls replaced by signal.
 
     `inputs` are the columns that a `calibration` was applied to. With `lower_is_surer` the values are the negatives of
     a signal, so that higher is more confident in any case. With `is_probability` the confidence is the chance of being
@@ -42,7 +42,7 @@ class Confidence:
     is_probability: bool = False
 
     def turned(self) -> Confidence:
-        """The confidence with the opposite sign, for a signal of which lower means more confident."""
+        """The confidence with the opposite sign, for a signal whose lower values mean more confident."""
         if self.name in VARIANTS or self.calibration is not None or self.name.startswith("secondary:"):
             raise UserError(f"{shown(self.name)} is more confident the higher it is: only a signal can be reversed")
         if self.is_probability:
@@ -54,7 +54,7 @@ MERGED = "{inputs} different inputs become {outputs} different confidences: fewe
 
 
 def distinct(columns: Iterable[Floats]) -> int:
-    """The number of distinct rows of the columns, which is the largest possible number of operating points."""
+    """The number of distinct rows of the columns: the largest possible number of operating points."""
     return len(np.unique(np.column_stack([*columns]), axis=0))
 
 
@@ -85,11 +85,11 @@ class Variant:
         return self.higher_is_more_confident and self.low >= 0 and self.high <= 1
 
     def problem(self, items: Items) -> str | None:
-        """The reason why a run cannot serve the variant: the first signal that is missing, null or not a number."""
+        """The reason why a run does not support the variant: the first signal missing, null or not a number."""
         return first_problem(self.needs, items)
 
     def of(self, items: Items) -> Confidence:
-        """The confidence of a run without a `problem`, not yet rounded."""
+        """Compute the confidence of a run without a `problem`, before rounding."""
         values = spread(self.name, items, self.function(*(need.numbers(items) for need in self.needs)))
         checked = np.round(values, DECIMALS) if self.composite else values
         outside = (checked < self.low) | (checked > self.high)
@@ -111,7 +111,7 @@ def variant(
     composite: bool = False,
     higher_is_more_confident: bool = True,
 ) -> Callable[[_F], _F]:
-    """Register a function of signal columns as a confidence variant.
+    """Register the decorated function of signal columns as a confidence variant.
 
     The function gets one array per signal, of the answered units, with nulls replaced as the `Need` declares, and
     returns an array. Values out of bounds are an error. If higher is not more confident, the confidence is the negative
@@ -226,7 +226,7 @@ def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> 
 
 
 def check_probabilities(items: Items, name: str, values: Floats, hint: str) -> None:
-    """Check that values of the answered units are probabilities; the error ends in a hint."""
+    """Raise an error, which ends in a hint, unless the values of the answered units are probabilities."""
     outside = np.flatnonzero((values < 0) | (values > 1))
     if outside.size:
         unit = items.place(int(np.flatnonzero(items.answered)[outside[0]]))
@@ -235,7 +235,7 @@ def check_probabilities(items: Items, name: str, values: Floats, hint: str) -> N
 
 
 def spread(name: str, items: Items, answers: Any) -> Floats:
-    """A value per unit from finite values of the answered units; nan for the other units."""
+    """Distribute finite values of the answered units over all units; the other units get nan."""
     column = Column.from_sequence(answers)
     answered = np.flatnonzero(items.answered)
     if len(column) != len(answered):

@@ -1,1 +1,1 @@
-"""Drawing: picture data without knowledge of any file, and the SVG and HTML that page and notebook make of it."""
+"""Charts as SVG and HTML for the page and notebooks; they know nothing of files or results."""

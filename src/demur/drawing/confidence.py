@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from demur.drawing.looks import LOOKS
 from demur.drawing.picture import (
     MARGINS,
     Frame,
@@ -21,11 +20,12 @@ from demur.drawing.picture import (
     visible,
 )
 from demur.drawing.risk_coverage import MOST_MARKERS
+from demur.drawing.system_styles import STYLES
 
 _SQUARE = 320
 _WIDTH, _HEIGHT = 420, 240
 _BESIDE = 86  # pixels for the abstentions beside a histogram
-_ONLY = LOOKS[0].style  # of a single series
+_ONLY = STYLES[0].style  # of a single series
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +40,20 @@ class ReliabilityBins:
 
     @classmethod
     def of(cls, label: str, style: str, points: Iterable[tuple[float, float, int]]) -> Self:
-        """From points (mean predicted, fraction correct, count); empty bins are left out."""
+        """Build from points (mean predicted, fraction correct, count); empty bins are left out."""
         filled = [point for point in points if point[2]]
         return cls(label, style, [x for x, _, _ in filled], [y for _, y, _ in filled], [n for _, _, n in filled])
 
     @property
     def weight(self) -> list[float]:
-        """The count of each bin relative to the largest."""
+        """The count of each bin relative to the largest one."""
         most = max(self.count, default=1) or 1
         return [count / most for count in self.count]
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceBars:
-    """A histogram of one system's right and wrong answers by confidence, and its abstentions."""
+    """The bars of a histogram: right and wrong answers of one system by confidence, and its abstentions."""
 
     style: str
     edges: Sequence[float]
@@ -72,7 +72,7 @@ def reliability_diagram(
     words: str,
     names: tuple[str, str] = ("what the confidence says", "share that was right"),
 ) -> Picture:
-    """Fraction correct against mean predicted of each bin, with larger markers for larger bins."""
+    """Draw the fraction correct against the mean predicted of each bin; larger bins have larger markers."""
     frame = Frame()
     parts = [*frame.axes(*names)]
     paths = [element("path", d=line([(0, 100), (100, 0)]), class_="zero")]
@@ -87,7 +87,7 @@ def reliability_diagram(
 
 
 def histogram(bars: ConfidenceBars, top: int) -> Picture:
-    """Answers by confidence, right below wrong, and the abstentions beside them, on a scale up to `top`."""
+    """Draw answers by confidence, right below wrong, and abstentions, on a vertical scale up to `top`."""
     frame = Frame(xs=(bars.edges[0], bars.edges[-1]), ys=(0.0, float(top)))
     edges = [frame.across(edge) for edge in bars.edges]
     right = [_box(frame, ends, (0, count)) for ends, count in zip(pairwise(edges), bars.right, strict=True)]
@@ -107,14 +107,13 @@ def histogram(bars: ConfidenceBars, top: int) -> Picture:
 
 
 def _box(frame: Frame, ends: tuple[float, float], stack: tuple[int, int]) -> str:
-    """A bar as a part of a path; nothing where it is empty."""
     foot, top = map(frame.up, stack)
     path = steps([(ends[0], foot), (ends[0] + 0.97 * (ends[1] - ends[0]), top), (ends[1], foot)], ends[0])
     return f"{path.rpartition('h')[0]}Z" if stack[0] != stack[1] else ""
 
 
 def calibration_map(inputs: Sequence[float], outputs: Sequence[float], name: str, *, knots: bool) -> Picture:
-    """Calibrated confidence against the input, constant beyond the ends; few `knots` are marked."""
+    """Draw calibrated confidence against the input; a few `knots` are marked."""
     low, high = inputs[0], inputs[-1]
     margin = 0.0 if high > low else 0.5
     frame = Frame(xs=(low - margin, high + margin))

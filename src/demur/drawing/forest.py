@@ -1,4 +1,4 @@
-"""Numbers with intervals as small strips for tables: differences around zero, and values on a common scale."""
+"""Numbers with intervals as small SVG strips for tables: differences around zero, and values on a common scale."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _FEW_TICKS = 3
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """A number with its interval, if it has one; a difference has the style of the favoured system."""
+    """A number with its interval, if any; a difference is drawn in the style of the favoured system."""
 
     label: str
     style: str
@@ -23,14 +23,14 @@ class IntervalRow:
 
 
 def around_zero(rows: Iterable[IntervalRow]) -> Frame:
-    """A symmetric scale around 0 for differences and their intervals."""
+    """A symmetric scale around 0 that includes all differences and their intervals."""
     numbers = [abs(number) for row in rows if row.value is not None for number in (row.value, *(row.interval or ()))]
     reach = min(max(numbers, default=0.0) * 1.06, _FURTHEST) or 1.0
     return Frame(xs=(-reach, reach))
 
 
 def difference_strip(row: IntervalRow, frame: Frame) -> str:
-    """A difference and its interval around zero: filled where it favours a system, hollow where it does not."""
+    """Draw a difference and its interval around zero: filled if it favours a system, hollow otherwise."""
     parts = [element("line", x1="50%", x2="50%", y2="100%", class_="zero"), *_interval(row, frame)]
     if row.value is not None:
         diamond = element("path", d="M0-6l6 6l-6 6l-6-6Z", class_=f"diamond {row.style}")
@@ -39,7 +39,7 @@ def difference_strip(row: IntervalRow, frame: Frame) -> str:
 
 
 def value_strip(row: IntervalRow, frame: Frame, ranges: Mapping[str, Interval] = MappingProxyType({})) -> str:
-    """A number of a system and its interval, in front of named reference ranges."""
+    """Draw a number and its interval in front of named reference ranges."""
     parts = []
     for name, (low, high) in ranges.items():
         x, width = frame.across(low), max(frame.across(high) - frame.across(low), 0)
@@ -54,12 +54,12 @@ def value_strip(row: IntervalRow, frame: Frame, ranges: Mapping[str, Interval] =
 
 
 def bar_strip(share: float, style: str) -> str:
-    """A share as a bar from 0 to 100 %."""
+    """Draw a share as a bar from 0 to 100 %."""
     return _strip([element("rect", width=percent_text(100 * share), height="100%", class_=f"bar {style}")])
 
 
 def scale_strip(frame: Frame) -> str:
-    """The tick labels of a scale, for the head of a column of strips."""
+    """Draw the tick labels of a scale, for the head of a column of strips."""
     numbers = ticks(*frame.xs)
     few = numbers[:: (len(numbers) + _FEW_TICKS - 1) // _FEW_TICKS]
     texts = [(frame.across(number), number_text(number)) for number in few]

@@ -1,4 +1,4 @@
-"""HTML of results for notebooks: tables and pictures, with all text escaped."""
+"""HTML tables and pictures for notebooks, with all text escaped."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
@@ -26,7 +26,7 @@ def _text(text: str) -> str:
 
 
 def both_ends(count: int, row: Callable[[int], Sequence[str]]) -> list[Sequence[str]]:
-    """The first and the last rows of a long table; all of a short one.
+    """The first and last rows of a long table, with an ellipsis between; all rows of a short one.
 
     >>> both_ends(1, lambda index: [f"{index}"]), len(both_ends(100, lambda index: [f"{index}"]))
     ([['0']], 13)
@@ -38,7 +38,7 @@ def both_ends(count: int, row: Callable[[int], Sequence[str]]) -> list[Sequence[
 
 
 def html_pictures(pictures: Mapping[str, Picture], table: str) -> str:
-    """The first few pictures, each under its name, and a table below."""
+    """The first few pictures, each under its name, followed by a table."""
     figures = [
         f'<figure style="margin:0 1em 0 0"><figcaption>{_text(name)}</figcaption>{picture.standalone()}</figure>'
         for name, picture in [*pictures.items()][:_MOST_PICTURES]

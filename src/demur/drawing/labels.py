@@ -1,4 +1,4 @@
-"""Labels: names from files, escaped and shortened for pictures, columns and sentences."""
+"""Names from files, escaped and shortened for pictures, columns and sentences."""
 
 from collections.abc import Sequence
 from unicodedata import bidirectional
@@ -11,7 +11,7 @@ _LONGEST = 24
 
 
 def isolated(name: str) -> str:
-    r"""A name for a sentence; a right-to-left name is isolated so that it does not reorder the words around it.
+    r"""Prepare a name for a sentence: right-to-left names get Unicode isolates, so as not to reorder other words.
 
     >>> isolated("few_shot"), len(isolated("\u05d0")), isolated("\u202e")
     ('few_shot', 3, "'\\u202e'")
@@ -21,7 +21,7 @@ def isolated(name: str) -> str:
 
 
 def inert(text: str) -> str:
-    r"""A sentence on one line, with all control characters escaped except isolates.
+    r"""A sentence on one line, with all control characters escaped except Unicode isolates.
 
     >>> print(inert("\x1b[31m"), len(inert(isolated("\u05d0"))))
     \x1b[31m 3
@@ -32,7 +32,7 @@ def inert(text: str) -> str:
 
 
 def shortened(names: Sequence[str], longest: int = _LONGEST) -> tuple[str, ...]:
-    """Names of limited length: long ones lose their middle, and get a number if they are then the same.
+    """Shorten names: long ones lose their middle, and get a number if they would be the same.
 
     >>> shortened(["reranked", "llama-3.1-70b-instruct-seed-1"])
     ('reranked', 'llama-3.1-7…truct-seed-1')
@@ -55,7 +55,7 @@ def _without_middle(name: str, longest: int) -> str:
 
 
 def unisolated(text: str) -> str:
-    r"""The same text without the isolates around right-to-left names, for media that know none.
+    r"""Remove the Unicode isolates around right-to-left names, for media that do not support them.
 
     >>> unisolated(isolated("\u05d0")) == "\u05d0"
     True

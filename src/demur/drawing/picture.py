@@ -1,4 +1,4 @@
-"""SVG pictures: elements with escaped attributes, frames with axes, paths, markers and labels."""
+"""Building blocks of SVG pictures: elements with escaped attributes, frames with axes, paths, markers, labels."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from demur.drawing.looks import LOOKS
+from demur.drawing.system_styles import STYLES
 from demur.types import Indices
 
 _COLUMNS = 200
@@ -26,7 +26,7 @@ MARGINS = (32.0, 20.0, 46.0, 52.0)
 
 
 def visible(across: Sequence[float], up: Sequence[float]) -> Indices:
-    """The points to draw of a dense line: in each narrow column the first, last, lowest and highest.
+    """Indices of the points of a dense line to draw: the first, last, lowest and highest in each narrow column.
 
     A line through them covers the same pixels as one through all points.
 
@@ -45,7 +45,7 @@ def visible(across: Sequence[float], up: Sequence[float]) -> Indices:
 
 
 def spread(count: int, most: int) -> Indices:
-    """Positions spread evenly over a list, both ends among them; all of a list that is short enough.
+    """Indices spread evenly over `count` positions, at most `most`, both ends included.
 
     >>> spread(5, 10).tolist(), spread(100, 4).tolist()
     ([0, 1, 2, 3, 4], [0, 33, 66, 99])
@@ -56,7 +56,7 @@ def spread(count: int, most: int) -> Indices:
 
 
 def coordinate(value: float) -> str:
-    """A coordinate to a tenth.
+    """Format a coordinate to one decimal.
 
     >>> coordinate(12.04), coordinate(3.25), coordinate(-0.01)
     ('12', '3.2', '0')
@@ -65,7 +65,7 @@ def coordinate(value: float) -> str:
 
 
 def element(name: str, *inside: str, **attributes: float | str) -> str:
-    """One element; `class_` is class, and an underscore inside a name is a hyphen.
+    """Format one SVG element; `class_` stands for class, and underscores in names become hyphens.
 
     >>> element("text", escape("<"), x=1.25, text_anchor="end", class_="tick")
     '<text x="1.2" text-anchor="end" class="tick">&lt;</text>'
@@ -78,7 +78,7 @@ def element(name: str, *inside: str, **attributes: float | str) -> str:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers from low to high, five or so.
+    """About five round numbers between low and high.
 
     >>> ticks(0, 1), ticks(-0.013, 0.021)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [-0.01, 0.0, 0.01, 0.02])
@@ -94,7 +94,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A plot with the numbers at its edges. Positions are in percent, so that it fits any width."""
+    """The plotting area with the numbers at its edges. Positions are in percent, so that it fits any width."""
 
     xs: tuple[float, float] = (0.0, 1.0)
     ys: tuple[float, float] = (0.0, 1.0)
@@ -126,7 +126,7 @@ class Frame:
 
 
 def number_text(number: float, percent: bool = False) -> str:  # noqa: FBT001, FBT002
-    """A number of an axis, with a minus and not a hyphen.
+    """Format a number of an axis, with a minus sign rather than a hyphen.
 
     >>> number_text(-0.5), number_text(0.025, True)
     ('−0.5', '2.5%')
@@ -135,7 +135,7 @@ def number_text(number: float, percent: bool = False) -> str:  # noqa: FBT001, F
 
 
 def label(spot: Spot, content: str, *, shift: Spot = (0, 0), anchor: str = "middle", kind: str = "tick") -> str:
-    """A text at a position in percent, shifted by some pixels."""
+    """Draw a text at a position in percent, shifted by some pixels."""
     offset = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
     end = {} if anchor == "middle" else {"text_anchor": anchor}  # the style sheets default to the middle
     x, y = map(percent_text, spot)
@@ -152,7 +152,7 @@ def _between(value: float, low: float, high: float) -> float:
 
 
 def percent_text(percent: float) -> str:
-    """A position in percent as text.
+    """Format a position in percent.
 
     >>> percent_text(33.333), percent_text(100.0)
     ('33.33%', '100%')
@@ -161,23 +161,23 @@ def percent_text(percent: float) -> str:
 
 
 def at(x: float, y: float, *inside: str, **attributes: str | float) -> str:
-    """Elements of fixed size around a position in percent."""
+    """Place elements of fixed size at a position in percent."""
     return element("svg", *inside, x=percent_text(x), y=percent_text(y), **attributes)
 
 
 def plane(*paths: str) -> str:
-    """Paths in percent, which are stretched to the plot without stretching their strokes."""
+    """Draw paths given in percent, stretched to the plot without stretching their strokes."""
     return element("svg", *paths, viewBox=f"0 0 {100 * _ACROSS} {100 * _UP}", preserveAspectRatio="none")
 
 
 def marker(x: float, y: float, style: str, radius: float = 4) -> str:
-    """A point of a system, in the shape of its look."""
+    """Draw a system's marker at a position in percent; `style` is the CSS class of the system."""
     return at(x, y, shape(style, radius))
 
 
 def shape(style: str, radius: float = 4) -> str:
-    """The marker of a style, centred at 0."""
-    look = next(look for look in LOOKS if look.style == style)
+    """Draw the marker of a style, centred at 0."""
+    look = next(look for look in STYLES if look.style == style)
     if look.marker == "o":
         return element("circle", r=radius, class_=f"dot {style}")
     if look.marker == "s":
@@ -192,7 +192,7 @@ def shape(style: str, radius: float = 4) -> str:
 
 
 def steps(spots: Iterable[Spot], start: float) -> str:
-    """A step path: each point's height holds from the previous point on, that of the first from `start` on.
+    """A step path through points; each height extends back to the previous point, the first to `start`.
 
     >>> steps([(10, 5), (20, 5), (30, 2.5)], start=0)
     'M0 50h200h200v-25h200'
@@ -208,7 +208,7 @@ def steps(spots: Iterable[Spot], start: float) -> str:
 
 
 def line(spots: Iterable[Spot]) -> str:
-    """A path straight from point to point.
+    """A path of straight lines from point to point.
 
     >>> line([(1, 2), (3, 4.5), (2.5, 4.5)])
     'M20 20l40 25h-10'
@@ -234,7 +234,7 @@ def _style() -> str:
 
     # All rules are scoped to .demur, as a style element in a notebook applies to the whole notebook.
     rules = [files("demur.drawing").joinpath("picture.css").read_text("utf-8")]
-    for look in LOOKS:
+    for look in STYLES:
         dash = " ".join(f"{_LINE * part:.3g}" for part in look.dash) or "none"
         rules.append(f".demur .line.{look.style} {{ stroke-dasharray: {dash} }}\n")
         rules.append(f".demur .{look.style} {{ color: {look.colour if look.colour != _INK else 'inherit'} }}\n")
@@ -281,13 +281,13 @@ class Picture:
 
 
 def end_label(spot: Spot, *inside: str, shift: Spot, anchor: str) -> str:
-    """The name of a line or a point at a position in percent, shifted by some pixels."""
+    """Draw the name of a line or a point at a position in percent, shifted by some pixels."""
     (x, y), (dx, dy) = map(percent_text, spot), shift
     return element("text", *inside, x=x, y=y, dx=dx, dy=dy, text_anchor=anchor, class_="end")
 
 
 def apart(heights: Iterable[float], plot: float) -> Iterator[float]:
-    """Heights of labels in percent, the lowest first, moved up where they would overlap in a plot of so many pixels.
+    """Heights of labels in percent, lowest first, moved up where they would overlap in a plot `plot` pixels high.
 
     >>> [*apart([90, 90, 20], 170)]
     [90, 80.0, 20]

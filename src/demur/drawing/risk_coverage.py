@@ -1,4 +1,4 @@
-"""Risk–coverage charts: step curves with bands, Cmax, and the random and oracle orders."""
+"""Risk–coverage charts: step curves with bands, Cmax, and the curves of a random and the oracle ranking."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,9 @@ _HIGHEST = 1e300
 
 @dataclass(frozen=True, slots=True)
 class RiskBand:
-    """Pointwise intervals and a simultaneous band; stepped if it includes every operating point.
+    """Pointwise intervals and a simultaneous band of a risk curve; stepped if given at every operating point.
 
-    The simultaneous band starts where enough clusters have a loss: before that its ends are nan.
+    The simultaneous band starts where enough clusters have a loss: before that its limits are nan.
     """
 
     coverage: Sequence[float]
@@ -41,7 +41,7 @@ class RiskBand:
     stepped: bool
 
     def parts(self) -> Iterator[tuple[str, list[float], list[float], list[float]]]:
-        """The simultaneous band, then the pointwise intervals: name, coverages from its start, low and high ends."""
+        """The simultaneous band, then the pointwise intervals: name, coverages, lower and upper limits."""
         both = {"simultaneous": (self.low_simultaneous, self.high_simultaneous), "pointwise": (self.low, self.high)}
         for name, (low, high) in both.items():
             first = next((index for index, end in enumerate(low) if not math.isnan(end)), len(low))
@@ -53,7 +53,7 @@ class RiskBand:
 
 @dataclass(frozen=True, slots=True)
 class RiskCurve:
-    """One system's risk at each coverage; `random` is the risk of a random order at coverage 0 and at Cmax."""
+    """The risk of one system at each coverage; `random` is that of a random ranking at coverage 0 and at Cmax."""
 
     label: str
     style: str
@@ -68,7 +68,7 @@ class RiskCurve:
 
     @property
     def highest(self) -> float:
-        """The highest point of the curve or of the intervals around it."""
+        """The largest risk of the curve and of the intervals around it."""
         return max([*self.risk, *(self.band.high if self.band else ())], default=0.0)
 
 
@@ -79,7 +79,7 @@ def risk_coverage(
     units: str = "items that are answered",
     size: tuple[float, float] = (760, 400),
 ) -> Picture:
-    """Curves in one frame, which extends to `top` or to the highest of them."""
+    """Draw curves in one frame, which extends to `top` or to the highest of them."""
     frame = risk_frame(curves, top)
     parts = [element("rect", width="100%", height="100%", class_="area")]
     parts += frame.axes(
@@ -102,14 +102,14 @@ def risk_coverage(
 
 
 def risk_frame(curves: Sequence[RiskCurve], top: float | None = None) -> Frame:
-    """The frame that curves are drawn in."""
+    """The frame that fits these curves."""
     high = max((curve.highest for curve in curves), default=0.0) if top is None else top
     low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
     return Frame(ys=(min(low, 0.0), min((high if high > 0 else 1.0) * 1.04, _HIGHEST)))
 
 
 def curves_in_words(curves: Sequence[RiskCurve]) -> str:
-    """The curves in words, for screen readers."""
+    """A description of the curves for screen readers."""
     return f"Selective risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
 
 
@@ -126,7 +126,6 @@ def _spots(frame: Frame, curve: RiskCurve) -> Iterator[Spot]:
 
 
 def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    """The curve as steps, or as a line through the visible points where there are very many."""
     spots = [*_spots(frame, curve)]
     if spots:
         path = steps(spots, 0) if len(spots) == len(curve.risk) else line([(0, spots[0][1]), *spots])
@@ -134,7 +133,6 @@ def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
 
 
 def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    """The simultaneous band, and on it the pointwise intervals."""
     if curve.band is not None:
         for name, coverages, *edges in curve.band.parts():
             low, high = (_edge(frame, coverages, heights, stepped=curve.band.stepped) for heights in edges)

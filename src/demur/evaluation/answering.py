@@ -1,4 +1,4 @@
-"""Results from data and a request, for `demur.evaluate` and the command alike."""
+"""The evaluation of data for a request, shared by `demur.evaluate` and the command."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from demur.evaluation.guessing import settled
 from demur.evaluation.request import Request
 from demur.read import read_inputs
 from demur.read.files import Counts, named_input
-from demur.read.guess import Given
 from demur.read.kinds import kind_of, reader_of
+from demur.read.role_candidates import Given
 from demur.results.selective import evaluate as evaluated
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Tell = Callable[[Sequence[str]], None]
 
 
 def evaluate_data(data: Any, request: Request, tell: Tell = lambda _: None) -> Results:
-    """The results of an evaluation; `tell` is called with what was guessed about the data."""
+    """Evaluate data as requested; `tell` is called with what was guessed about the data."""
     entries, settings, reading = entries_of(data), request.settings, request.reading
     asked = [options.opened() for options in request.features]
     understood = settled([*map(_example, entries)], _given(request), settings.confidence)

@@ -11,7 +11,7 @@ from demur.sampling.graded import Graded
 
 
 def entries_of(data: Any) -> list[Any]:
-    """The inputs to read: paths as they were given, anything else as a pair of a name, or None, and data."""
+    """Convert data to a list of inputs: paths as given, anything else as a pair of a name, or None, and data."""
     entries: list[Any] = []
     for given in data if isinstance(data, (list, tuple)) else [data]:
         if isinstance(given, Mapping) and (not given or any(map(is_data, given.values()))):

@@ -1,4 +1,4 @@
-"""Guesses what the options leave open about tables, and reports all that stays ambiguous in one error."""
+"""Guessing of what the options leave open about tables; everything ambiguous is reported in one error."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.options import door
 from demur.read.files import located_in, named_input
-from demur.read.foreign import check_foreign
-from demur.read.guess import Given, Guess, ranked_by
 from demur.read.kinds import kind_of
+from demur.read.role_candidates import Given, Guess, ranked_by
 from demur.read.tables import format_of
+from demur.read.tool_logs import refuse_tool_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Settled:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Append the guesses to an error that is raised while the tables are read."""
+        """A context that appends the guesses to any error raised while the tables are read."""
         try:
             yield
         except UserError as error:
             raise UserError(f"{error} ({'; '.join(self.notes)})" if self.notes else str(error)) from None
 
     def of(self, runs: Sequence[Items]) -> Settled:
-        """Add what the first rows do not show: the instrument of the runs, and the only signal of a run file."""
+        """Add what follows from the whole data: the instrument of the runs, and the only signal of a run file."""
         known = dict.fromkeys(items.source.instrument for items in runs if items.source and items.source.instrument)
         notes = [*self.notes, *(f"the items are those of {name}" for name in known)]
         if self.confidence == "default" and runs[0].counting is not None:
@@ -50,7 +50,7 @@ class Settled:
 
 
 def settled(inputs: Sequence[Any], given: Given, confidence: Names) -> Settled:
-    """Guess what `given` leaves open; all that stays ambiguous about an input is one error."""
+    """Guess what `given` leaves open; raise one error with all that is ambiguous about an input."""
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = _guesses(inputs, given)
     for where, guess in guesses:
@@ -82,7 +82,7 @@ def _guesses(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | Non
     named = [*map(named_input, inputs)]
     for _, data in named:
         if isinstance(data, (str, Path)):
-            check_foreign(data)
+            refuse_tool_log(data)
     guesses = []
     for name, data in named:
         with located_in(name, data):
@@ -99,6 +99,6 @@ def _guess(data: Any, given: Given) -> Guess | None:
             return None
     elif isinstance(data, Items):
         return None
-    from demur.read.guesser import guess  # noqa: PLC0415  (run files need no guesses)
+    from demur.read.role_guessing import guess  # noqa: PLC0415  (run files need no guesses)
 
     return guess(data, given)

@@ -1,4 +1,4 @@
-"""How the data of an evaluation are read: the options of tables, and the experiment and instrument of run files."""
+"""Options for reading the data of an evaluation: those of tables, and the experiment and instrument of run files."""
 
 from __future__ import annotations
 

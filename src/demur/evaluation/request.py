@@ -1,4 +1,4 @@
-"""What is asked for in an evaluation: the sections of its options, and its features."""
+"""The request for an evaluation: its options by section, and its features."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Request:
 
     @property
     def files(self) -> list[str | Path]:
-        """The files that are read besides the data."""
+        """The files that are read in addition to the data."""
         named = [self.reading.instrument, self.settings.calibration]
         paths = [*named, *(path for options in self.features for path in options.files)]
         files = [path for path in paths if isinstance(path, (str, Path)) and Path(path).is_file()]

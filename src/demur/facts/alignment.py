@@ -1,4 +1,4 @@
-"""Aligns several systems on the clusters they share, and records which clusters were left out."""
+"""Alignment of several systems on the clusters they share, with a record of the clusters left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from demur.options import as_blank, as_option
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
-    """Systems restricted to the clusters that succeeded in all of them, and how many clusters there were before.
+    """Systems restricted to the clusters that succeeded in all of them, with counts of those left out.
 
-    `overlap` counts the clusters that all systems hold, failed or not, `failed` those of them that failed in each
-    system, `only` the clusters of each system that some other system lacks. `left_out` are the clusters that are not
-    compared: they failed in a system, or a system lacks them.
+    `overlap` is the number of clusters that all systems have, failed or not; `failed`, by system, how many of them
+    failed; `only`, by system, how many of its clusters some other system lacks. `left_out` are the clusters that are
+    not compared, because they failed in a system or a system lacks them.
     """
 
     systems: Mapping[str, Items]
@@ -38,7 +38,7 @@ class Alignment:
 
 
 def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) -> Alignment:
-    """All systems on the clusters they share, in the order given; a single system is not changed.
+    """Restrict systems to the clusters they share, in the order given; a single system is returned unchanged.
 
     Different clusters are an error unless `intersection_only` is set; a unit with different ground truths always is.
     """
@@ -163,5 +163,4 @@ def _loss_source(items: Items) -> str:
 
 
 def _truths(items: Items) -> NDArray[Any]:
-    """The truth of every unit, as a number or as a text."""
     return items.truth if items.labels is None else np.array([*map(folded, items.labels)], dtype=object)[items.truth]

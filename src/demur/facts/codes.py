@@ -1,4 +1,4 @@
-"""Codes: a column of names that stores each distinct one once."""
+"""Columns of names in which each distinct name is stored once, as in a pandas Categorical."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from demur.types import Flags, Indices
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes(Sequence[Any]):
-    """One value per unit, `values[numbers]`: the distinct values in the order in which they first appear.
+    """A column `values[numbers]`, one value per unit; distinct values are in order of first appearance.
 
     >>> codes = Codes.of(["b", "a", "b", 1, True])
     >>> codes.numbers.tolist(), codes.values
@@ -26,7 +26,7 @@ class Codes(Sequence[Any]):
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> Codes:
-        """Codes of any Python values; 1, 1.0 and true are distinct."""
+        """Encode Python values; 1, 1.0 and true are distinct."""
         if isinstance(cells, Codes):
             return cells
         growing = GrowingCodes()
@@ -35,7 +35,7 @@ class Codes(Sequence[Any]):
 
     @classmethod
     def numbered(cls, numbers: Indices, values: Sequence[Any]) -> Codes:
-        """Codes of distinct values in any order, some of which may be unused."""
+        """Build a column from distinct values in any order, some perhaps unused, and the index of each unit's value."""
         first = np.full(len(values), len(numbers))
         first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
         order = np.argsort(first, kind="stable")[: np.sum(first < len(numbers))]
@@ -47,7 +47,7 @@ class Codes(Sequence[Any]):
 
     @classmethod
     def joined(cls, parts: Sequence[Codes]) -> Codes:
-        """The concatenation of codes."""
+        """Concatenate columns."""
         distinct = Codes.of([value for part in parts for value in part.values])
         starts = np.cumsum([0, *(len(part.values) for part in parts)])
         numbers = [distinct.numbers[start + part.numbers] for start, part in zip(starts, parts, strict=False)]
@@ -69,26 +69,26 @@ class Codes(Sequence[Any]):
         return map(self.values.__getitem__, self.numbers.tolist())
 
     def take(self, units: Indices) -> Codes:
-        """The values of these units."""
+        """The values of the units at these indices."""
         return Codes.numbered(self.numbers[units], self.values)
 
     def mapped(self, function: Callable[[Any], Any]) -> Codes:
-        """Codes of the results of a function, which may be equal for several values."""
+        """Apply a function to every distinct value; results that are equal become one value."""
         results = Codes.of([*map(function, self.values)])
         merged = len(results.values) < len(self.values)
         return Codes(results.numbers[self.numbers] if merged else self.numbers, results.values)
 
     def where(self, test: Callable[[Any], bool]) -> Flags:
-        """Which units have a value that passes a test."""
+        """Flags of the units whose value passes a test."""
         return np.fromiter(map(test, self.values), bool, len(self.values))[self.numbers]
 
     def first(self, test: Callable[[Any], bool]) -> int | None:
-        """The first unit whose value passes a test."""
+        """Index of the first unit whose value passes a test; None if there is none."""
         number = next((number for number, value in enumerate(self.values) if test(value)), None)
         return None if number is None else int(np.argmax(self.numbers == number))
 
     def paired(self, other: Codes) -> Codes:
-        """Pairs of the values of two columns."""
+        """Combine two columns into one whose values are pairs."""
         width = max(len(other.values), 1)
         keys, numbers = np.unique(self.numbers * width + other.numbers, return_inverse=True)
         return Codes.numbered(
@@ -96,7 +96,7 @@ class Codes(Sequence[Any]):
         )
 
     def is_pair(self, other: Codes, pairs: Iterable[tuple[Any, Any]]) -> Flags:
-        """Which units have one of these pairs of values in the two columns."""
+        """Flags of the units whose values in the two columns are one of these pairs."""
         numbers = [{value: number for number, value in enumerate(codes.values)} for codes in (self, other)]
         width = len(other.values)
         known = [(left, right) for left, right in pairs if left in numbers[0] and right in numbers[1]]
@@ -105,18 +105,18 @@ class Codes(Sequence[Any]):
 
 
 class GrowingCodes:
-    """Codes that are read in batches: each distinct value is kept once."""
+    """A column of names that is read in batches."""
 
     def __init__(self) -> None:
         self._number_of, self._numbers = _NumberOf(), [np.zeros(0, dtype=np.intp)]
 
     def add(self, cells: Sequence[Any]) -> None:
-        """Add the next cells; a new value gets the next number."""
+        """Append a batch of cells."""
         keys = cells if {*map(type, cells)} <= {str, int} else map(_key, cells)
         self._numbers.append(np.fromiter(map(self._number_of.__getitem__, keys), np.intp, len(cells)))
 
     def column(self) -> Codes:
-        """The whole column."""
+        """The column of all cells so far."""
         keys = self._number_of
         values = [key[1] if type(key) is tuple else key.cell if type(key) is _Unlike else key for key in keys]
         return Codes(np.concatenate(self._numbers), values)

@@ -1,4 +1,4 @@
-"""What the name of a column suggests: a table of words, and how the words of one name combine."""
+"""Guesses what a column contains from its name: a dictionary of words, and rules for names of several words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -120,18 +120,19 @@ _LONGEST_NAME, _LONGEST_WORD = 200, 40  # longer ones are no names, and are not 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name suggests: a role, `confidence` or `doubt`, `id`, `other`, nothing, or something in between.
+    """What the name of a column suggests about its contents.
 
-    `graded` and `scored` are how good something is, perhaps the answer; `key` is what is right, or whether the answer
-    is. It is `clear` if no word of the name suggests anything else. A name is `unclear` if it is about right and wrong,
-    or about sure and unsure, but may mean either.
+    `kind` is a role, `confidence` or `doubt` (its opposite), `id`, `other`, empty for nothing, or one of these in
+    between: `graded` and `scored` for how good something is, perhaps the answer; `key` for what is right, or whether
+    the answer is; `unclear` for a name about right and wrong, or sure and unsure, that may mean either. It is `clear`
+    if no word of the name suggests anything else.
     """
 
     kind: str = ""
     clear: bool = True
 
     def negated(self, kinds: Sequence[str | None]) -> "Meaning":
-        """What the name suggests with the negations among the kinds of its words; a negation is never clear."""
+        """The meaning after applying the negations among the kinds of its words; a negated meaning is never clear."""
         times, turned = kinds.count("not"), kinds.count("turned")
         if not times + turned or self.kind == _UNCLEAR.kind:
             return self
@@ -159,7 +160,7 @@ _OPPOSITES = {"confidence": "doubt", "doubt": "confidence", "loss": "score", "sc
 
 @lru_cache(maxsize=2**16)
 def meaning(name: str) -> Meaning:
-    """What the name of a column suggests.
+    """Guess from the name of a column what it contains.
 
     >>> [meaning(name).kind for name in ("maxProb", "token_entropy_mean", "p(wrong)", "not correct", "userid", "x7")]
     ['confidence', 'doubt', 'doubt', 'loss', 'cluster', '']
@@ -177,13 +178,13 @@ def meaning(name: str) -> Meaning:
 
 
 def is_of_cluster(name: str) -> bool:
-    """Whether a name is, or ends in, what rows may belong to: `gold_doc` may be a truth, or whose the row is."""
+    """Whether a name is, or ends in, a word for clusters: `gold_doc` may be a truth, or the document of the row."""
     telling = [kind for kind in _kinds_of(words_of(name)) if kind not in (*_SILENT, None)]
     return meaning(name).kind == "cluster" or telling[-1:] == ["cluster"]
 
 
 def has_cluster_word(name: str) -> bool:
-    """Whether any word of a name is one for what rows may belong to."""
+    """Whether any word of a name is a word for clusters, such as patient or document."""
     return "cluster" in _kinds_of(words_of(name))
 
 
@@ -217,7 +218,7 @@ def _combined(kinds: set[str], last: str) -> Meaning:
 
 
 class Likeness(IntEnum):
-    """How clearly a name is that of a confidence: clear, of one in some sense, of a grade, or of the opposite."""
+    """How clearly a name is that of a confidence: certainly, possibly, of a grade, or of its opposite (doubt)."""
 
     CLEAR = 1
     UNCLEAR = 2
@@ -226,7 +227,7 @@ class Likeness(IntEnum):
 
 
 def confidence_likeness(names: Iterable[str]) -> dict[str, Likeness]:
-    """The names that may be those of a confidence; grades only if there are no others.
+    """The names that may be those of a confidence, with how clearly; grades only if there are no others.
 
     >>> confidence_likeness(["age", "p", "quality", "entropy"])
     {'p': <Likeness.CLEAR: 1>, 'entropy': <Likeness.DOUBT: 4>}
@@ -246,7 +247,7 @@ def _likeness(name: str) -> Likeness | None:
 
 @lru_cache(maxsize=2**16)
 def core(name: str) -> tuple[str, ...]:
-    """The words of a name without those that add nothing.
+    """The words of a name without those that carry no meaning.
 
     >>> core("Is Correct?"), core("abs_error"), core("Question ID")
     (('correct',), ('error',), ('question', 'id'))
@@ -256,7 +257,7 @@ def core(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2**16)
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case: split where they are joined, and joined where one is written in two parts.
+    """The words of a name in lower case; run-together words are split, and words written in two parts are joined.
 
     >>> words_of("isCorrect"), words_of("USER_ID"), words_of("std. dev"), words_of("maxprob"), words_of("1 - p")
     (('is', 'correct'), ('user', 'id'), ('stddev',), ('max', 'prob'), ('minus', 'p'))

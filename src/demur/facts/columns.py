@@ -1,4 +1,4 @@
-"""Columns of cells as a file has them: each is a number, null, missing, or something else."""
+"""Columns of cells as a file has them: each cell is a number, null, missing, or something else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from demur.types import Flags, Floats, Indices
 
 
 class Missing(enum.Enum):
-    """The value of a member that a row lacks, as opposed to one that is null."""
+    """The value of a cell whose row lacks the member, as opposed to one that is null."""
 
     MISSING = "missing"
 
@@ -45,7 +45,7 @@ _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUM
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One value per unit: `values` where `state` is NUMBER, `other` where it is OTHER, neither number nor null.
+    """One cell per unit: `values` where `state` is NUMBER, and `other` where it is OTHER, neither number nor null.
 
     `other` is None in all other units, and as a whole if there is no such cell.
 
@@ -62,7 +62,7 @@ class Column:
 
     @classmethod
     def of(cls, raw: Sequence[object]) -> Column:
-        """A column of plain Python values; a bool is not a number."""
+        """Build a column from plain Python values; a bool is not a number."""
         state = np.full(len(raw), State.NUMBER, dtype=np.uint8)
         if not {*map(type, raw)} <= {int, float}:
             state[:] = [_STATE_OF_TYPE.get(type(value), State.OTHER) for value in raw]
@@ -90,12 +90,12 @@ class Column:
 
     @classmethod
     def of_codes(cls, codes: Codes) -> Column:
-        """A column of the values of codes."""
+        """Build a column from encoded values."""
         return cls.of([*codes.values]).take(codes.numbers)
 
     @classmethod
     def joined(cls, parts: Sequence[Column]) -> Column:
-        """The concatenation of columns."""
+        """Concatenate columns."""
         values, state = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "state"))
         if all(part.other is None for part in parts):
             return cls(values, state)
@@ -104,7 +104,7 @@ class Column:
 
     @classmethod
     def from_sequence(cls, values: Any) -> Column:
-        """A column of an array, a list, or a series of any library."""
+        """Build a column from an array, a list, or a series of any data frame library."""
         raw = plain_values(values)
         if isinstance(raw, list):
             return cls.of(raw)
@@ -120,7 +120,7 @@ class Column:
         return map(self.cell, range(len(self)))
 
     def is_(self, state: State) -> Flags:
-        """Which cells are of this kind."""
+        """Flags of the cells of this kind."""
         return np.equal(self.state, state)
 
     def cell(self, index: int) -> object:
@@ -133,34 +133,34 @@ class Column:
         return None if self.state[index] == State.NULL else MISSING
 
     def usable(self) -> Flags:
-        """Which cells are finite numbers."""
+        """Flags of the cells that are finite numbers."""
         return np.asarray(self.is_(State.NUMBER) & np.isfinite(self.values))
 
     def within(self, low: float, high: float, *, whole: bool = False) -> Flags:
-        """Which cells are finite numbers between two bounds, and with `whole`, integers."""
+        """Flags of the cells that are finite numbers between two bounds, and with `whole`, integers."""
         good = self.usable() & (self.values >= low) & (self.values <= high)
         return np.asarray(good & (self.values == np.round(self.values)) if whole else good)
 
     def abstains(self) -> Flags:
-        """Which cells are null or NaN."""
+        """Flags of the cells that are null or NaN."""
         return np.asarray(self.is_(State.NULL) | (self.is_(State.NUMBER) & np.isnan(self.values)))
 
     def is_other(self, test: Callable[[Any], bool]) -> Flags:
-        """Which cells are neither number nor null, and pass a test."""
+        """Flags of the cells that are neither number nor null and pass a test."""
         if self.other is None:
             return np.zeros(len(self), dtype=bool)
         return np.asarray(self.is_(State.OTHER) & self.other.where(test))
 
     def is_flag(self) -> Flags:
-        """Which cells are true, false, 1 or 0."""
+        """Flags of the cells that are true, false, 1 or 0."""
         return self.within(0, 1, whole=True) | self.is_other(lambda value: isinstance(value, bool))
 
     def is_true(self) -> Flags:
-        """Which cells are true or 1."""
+        """Flags of the cells that are true or 1."""
         return np.asarray((self.values == 1) | self.is_other(lambda value: value is True))
 
     def refuse(self, bad: Flags, name: str, expected: str, unit_name: Callable[[int], str]) -> None:
-        """Raise an error that names the first bad cell, if there is one, and counts the others."""
+        """Raise an error that names the first bad cell and counts the others; do nothing if none is bad."""
         units = np.flatnonzero(bad)
         if units.size:
             first = int(units[0])
@@ -168,7 +168,7 @@ class Column:
             raise UserError(and_more(text, units.size))
 
     def take(self, order: Indices) -> Column:
-        """The cells of these units; one of them may be taken several times."""
+        """The cells at these indices, which may repeat."""
         return Column(self.values[order], self.state[order], None if self.other is None else self.other.take(order))
 
     def changed(self, function: Callable[[Any], Any]) -> Column:
@@ -181,7 +181,7 @@ class Column:
 
 
 def wrong_value(value: object, expected: str) -> str:
-    """The end of a message: a value, what was expected, and whether no double represents it.
+    """The end of an error message: the value, what was expected, and a note if no double represents it.
 
     >>> wrong_value(2**53 + 1, "a finite number")
     '9007199254740993, expected a finite number; no double holds this integer'
@@ -195,7 +195,7 @@ def wrong_value(value: object, expected: str) -> str:
 
 
 def check_lengths(columns: Mapping[str, Sized]) -> None:
-    """Check that the columns of a table have the same length."""
+    """Raise an error unless the columns of a table have the same length."""
     if len({*map(len, columns.values())}) > 1:
         listed = ", ".join(f"{shown(name)} {len(values)}" for name, values in columns.items())
         raise UserError(f"the columns are of different lengths: {listed}")
@@ -209,7 +209,7 @@ def _as_double(value: Any) -> float:
 
 
 def written_number(text: str) -> float | None:
-    """The number that a text spells, or None; 1_0, which Python accepts, is not a number.
+    """The number that a text spells, None if it spells none; 1_0, which Python accepts, is not a number.
 
     >>> written_number("2.5e1"), written_number("1_0")
     (25.0, None)
@@ -226,7 +226,7 @@ def is_null(value: object) -> bool:
 
 
 def plain_values(values: Any) -> list[Any] | NDArray[Any]:
-    """An array of numbers unchanged; anything else as a list of Python values, with None for nulls.
+    """Return an array of numbers unchanged, anything else as a list of Python values with None for nulls.
 
     >>> plain_values((1, np.float64(0.5), None))
     [1, 0.5, None]
@@ -245,7 +245,7 @@ def plain_values(values: Any) -> list[Any] | NDArray[Any]:
 
 
 def plain(value: Any) -> Any:
-    """A Python value for a numpy scalar, None for pandas' NA and NaT, and any other value unchanged."""
+    """Convert a numpy scalar to a Python value, and pandas' NA and NaT to None; return anything else unchanged."""
     if isinstance(value, np.generic):
         return value.item()
     return None if type(value).__name__ in {"NAType", "NaTType"} else value

@@ -1,4 +1,4 @@
-"""Data frames of any library as named columns, and results as plain columns, a frame, or a table in a notebook."""
+"""Data frames of any library as named columns, and results as columns, data frames and notebook tables."""
 
 import math
 import sys
@@ -14,7 +14,7 @@ _LIBRARIES = ("polars", "pandas", "pyarrow")
 
 
 def library_of(*data: object) -> str:
-    """The library of the first frame or column among some data that is of polars, pandas or pyarrow; empty if none.
+    """The library (polars, pandas or pyarrow) of the first frame or series among some data; empty if none.
 
     >>> library_of([1, 2], None)
     ''
@@ -24,7 +24,7 @@ def library_of(*data: object) -> str:
 
 
 def columns_of(data: Any) -> dict[str, Any]:
-    """Columns by name: those of a mapping unchanged, those of a pandas, polars or other frame as narwhals series."""
+    """The columns by name: those of a mapping unchanged, those of a data frame as narwhals series."""
     columns = [*data.items()] if isinstance(data, Mapping) else [(series.name, series) for series in _series(data)]
     if twice := repeated(str(name) for name, _ in columns):
         same = " and ".join(literal(name) for name, _ in columns if str(name) == twice[0])
@@ -33,7 +33,7 @@ def columns_of(data: Any) -> dict[str, Any]:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether data are a frame of a library that narwhals knows."""
+    """Whether data are a data frame of a library that narwhals supports."""
     if isinstance(data, (list, tuple)):
         return False
     import narwhals as nw  # noqa: PLC0415
@@ -60,7 +60,7 @@ def _series(frame: Any) -> list[Any]:
 
 
 def frame_of(columns: dict[str, list[Any]], library: str = "") -> Any:
-    """A data frame of a library, or of polars, pandas or pyarrow: one that is loaded already, or else installed."""
+    """Build a data frame with `library`; if empty, with one of polars, pandas and pyarrow, preferring a loaded one."""
     import narwhals as nw  # noqa: PLC0415
 
     for name in sorted(_LIBRARIES, key=lambda name: (name != library, name not in sys.modules)):
@@ -70,20 +70,20 @@ def frame_of(columns: dict[str, list[Any]], library: str = "") -> Any:
 
 
 class Tabular:
-    """A result that is a table: `to_columns` gives it as lists, `to_frame` as a data frame, a notebook shows it.
+    """A result that is a table: `to_columns` returns lists, `to_frame` a data frame, and notebooks display it.
 
-    `library` is that of the frame its data came in, empty if they did not come in one.
+    `library` is the data frame library of the input, empty if the input was not a frame.
     """
 
     __slots__ = ()
     library: str = ""
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The table as lists, by the names of the columns; None for an undefined number."""
+        """The table as lists by column name; undefined numbers are None."""
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """The table as a data frame: of the kind that the data came in, or else of one that is loaded or installed."""
+        """The table as a data frame of the library of the input, or else of one that is loaded or installed."""
         return frame_of(self.to_columns(), self.library)
 
     def _repr_html_(self) -> str:
@@ -95,17 +95,17 @@ class Tabular:
 
 
 class Record(Tabular):
-    """A dataclass that is one row of a table, or a table of one row."""
+    """A dataclass that is one row of a table, or by itself a table of one row."""
 
     __slots__ = ()
 
     def to_row(self) -> dict[str, Any]:
-        """The cells, by the names of their columns."""
+        """The cells by column name."""
         record: Any = self
         return {field.name: getattr(record, field.name) for field in fields(record)}
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The table of this row alone."""
+        """The table that has this row alone."""
         return TableOf([self]).to_columns()
 
 
@@ -113,10 +113,10 @@ R = TypeVar("R", bound=Record)
 
 
 class TableOf(list[R], Tabular):
-    """Records, one row each."""
+    """A table of records, one per row."""
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The cells of all rows, by the names of their columns; no columns without rows."""
+        """The cells of all rows by column name; no columns if there are no rows."""
         rows = [record.to_row() for record in self]
         return {name: [_defined(row[name]) for row in rows] for name in (rows[0] if rows else ())}
 

@@ -17,7 +17,7 @@ _LARGEST_ID = 2**63
 
 
 def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
-    """Cluster ids, each an integer or a text; 300 and "300" in one run are ambiguous, and an error."""
+    """Return cluster ids if each is an integer or a text; 300 and "300" in one run are ambiguous and an error."""
     checked: list[Any] = [*ids]
     if not {*map(type, checked)} <= {str, int}:
         checked = [*map(plain, checked)]

@@ -1,4 +1,4 @@
-"""Instruments: the questionnaires whose items are predicted, with their score range."""
+"""Instruments: questionnaires whose item scores are predicted, with their items and score range."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ BY_ITEMS = "by-items"  # the default: the known instrument with the items of a t
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """Item names in their order, and the lowest and highest score of an item.
+    """The item names of a questionnaire in their order, and the lowest and highest score of an item.
 
     >>> PHQ8.range, PHQ8.items[2]
     (3, 'Sleep')
@@ -41,12 +41,12 @@ class Instrument:
 
     @property
     def range(self) -> int:
-        """The largest possible error, which divides the normalised loss."""
+        """The largest possible error of an item score, by which the normalised loss is divided."""
         return self.maximum - self.minimum
 
     @property
     def score(self) -> str:
-        """The expected score, in words.
+        """The expected score in words, for error messages.
 
         >>> PHQ8.score
         'an integer 0–3'
@@ -55,7 +55,7 @@ class Instrument:
 
 
 def totals(truth: Sequence[int], predicted: Sequence[int | None]) -> Json:
-    """The totals of a participant in a run file: of all true scores, and of the items that were answered.
+    """Totals of one participant for a run file: true and predicted scores, answered items and mean absolute error.
 
     >>> totals([2, 1, 0], [2, 0, None])["predicted_total"]
     2
@@ -71,7 +71,7 @@ def totals(truth: Sequence[int], predicted: Sequence[int | None]) -> Json:
 
 
 def score_bounds(instrument: Instrument | None) -> tuple[int, int, str]:
-    """The lowest and the highest score, and the expected score in words; without an instrument, any integer."""
+    """The lowest and the highest score, and the expected score in words; any integer without an instrument."""
     if instrument is None:
         return -_LARGEST_SCORE, _LARGEST_SCORE, "an integer"
     return instrument.minimum, instrument.maximum, instrument.score
@@ -87,7 +87,7 @@ INSTRUMENTS = {instrument.name: instrument for instrument in (PHQ8, PHQ9, GAD7)}
 
 
 def instrument_with(items: Collection[object]) -> Instrument | None:
-    """The known instrument with exactly these items, or None.
+    """The known instrument that has exactly these items; None if there is none.
 
     >>> instrument_with(["Sleep"]), instrument_with(GAD7.items) is GAD7
     (None, True)
@@ -96,7 +96,7 @@ def instrument_with(items: Collection[object]) -> Instrument | None:
 
 
 def instrument(which: str | Path | Instrument) -> Instrument:
-    """An instrument by its name, or from a JSON or TOML file with name, items, min and max; the default is PHQ-8.
+    """Return an instrument by name, or read it from a JSON or TOML file with name, items, min and max.
 
     >>> instrument("gad-7") is GAD7, instrument(BY_ITEMS) is PHQ8
     (True, True)

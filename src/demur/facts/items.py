@@ -25,10 +25,10 @@ from demur.types import Flags, Indices, Integers
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where facts came from, so that a result can be traced back to its bytes.
+    """The file or table that facts were read from, so that a result can be traced back to its bytes.
 
     A table in memory has no path. `label` is the system's name, if the user gave one. For a table, `columns` maps roles
-    to columns of another name, and `instrument` is the one inferred from its items. `library` is that of a frame.
+    to columns of another name, and `instrument` is the one inferred from its items. `library` is that of a data frame.
     """
 
     path: str | None = None
@@ -89,7 +89,7 @@ class Items:
 
     @classmethod
     def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
-        """Check every unit, and sort the units."""
+        """Check all units and sort them."""
         clusters = Codes.of(raw.clusters)
         if not len(clusters) and not (raw.part and raw.failed):
             raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
@@ -152,7 +152,7 @@ class Items:
 
     @property
     def right(self) -> Flags:
-        """Which answers are exactly right: their loss is 0, or they equal the truth."""
+        """Flags of the answers that are exactly right: their loss is 0, or they equal the truth."""
         exact = self.losses.numerators == 0 if self.losses else self.answer == self.truth
         return np.asarray(self.answered & exact)
 
@@ -164,19 +164,19 @@ class Items:
 
     @property
     def by_name(self) -> Indices:
-        """The order of the units by cluster and by the name of the item: numbers by size, then texts."""
+        """Indices that sort the units by cluster and by name of the item: numbers by size, then texts."""
         if self.instrument is not None:
             return np.arange(len(self))
         rank = np.argsort(sorted(range(len(self.item_names)), key=lambda item: by_size(self.item_names[item])))
         return _order(self.cluster, rank[self.item])
 
     def are_named(self, names: Iterable[tuple[ClusterId, str]]) -> Flags:
-        """Which units are among these pairs of a cluster and an item."""
+        """Flags of the units that are among these pairs (cluster, item)."""
         return Codes(self.cluster, self.cluster_ids).is_pair(Codes(self.item, self.item_names), names)
 
     @property
     def units_left_out(self) -> set[tuple[ClusterId, str]]:
-        """The failed units that are left out of these."""
+        """The failed units that were left out, as pairs (cluster, item)."""
         failed = self.failed_units
         return {*failed.names} if failed is not None and failed.rule == "drop" else set()
 
@@ -191,24 +191,24 @@ class Items:
         return self.number_of(self.nan_answer)
 
     def place(self, unit: int) -> str:
-        """The name of a unit in messages."""
+        """The name of a unit in error messages."""
         cluster, item = self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]]
         return f"{self.noun} {shown(cluster)}, {shown(item)}"
 
     def only(self, clusters: Iterable[ClusterId]) -> Items:
-        """The facts of these clusters, none of which failed."""
+        """The units of these clusters; failed clusters are dropped."""
         wanted = set(clusters)
         is_wanted = np.array([name in wanted for name in self.cluster_ids], dtype=bool)
         return replace(self.take(np.flatnonzero(is_wanted[self.cluster])), failed=())
 
     def ordered(self, item_names: tuple[str, ...]) -> Items:
-        """The facts of a table without an instrument, with its items in another order."""
+        """The same units with the items of a table without an instrument in another order."""
         index = _indices(self.item_names, item_names)
         moved = replace(self, item_names=item_names, item=index[self.item])
         return moved.take(_order(moved.cluster, moved.item))
 
     def take(self, units: Indices) -> Items:
-        """The facts of these units, without the clusters that have none of them."""
+        """The units at these indices; clusters that have none of them are dropped."""
         is_used = np.bincount(self.cluster[units], minlength=len(self.cluster_ids)) > 0
         per_unit = {name: getattr(self, name)[units] for name in _PER_UNIT}
         return replace(
@@ -223,7 +223,7 @@ class Items:
         )
 
     def labelled(self, label: str | None) -> Items:
-        """The facts, with a name for their system."""
+        """The same units with a name for their system."""
         if self.source is None and label is None:
             return self
         return replace(self, source=replace(self.source or Source(), label=label))
@@ -262,7 +262,6 @@ def _numbered_items(raw: RawUnits) -> tuple[tuple[str, ...], Indices]:
 
 
 def _scores(column: Column, order: Indices, known: Flags | None = None) -> Integers:
-    """The scores in order, 0 where they are not known."""
     if not len(column):
         return np.zeros(len(order), dtype=np.int64)  # takes no memory until it is written to
     values = column.values if known is None else np.where(known, column.values, 0)
@@ -270,12 +269,10 @@ def _scores(column: Column, order: Indices, known: Flags | None = None) -> Integ
 
 
 def _order(cluster: Indices, item: Indices) -> Indices:
-    """The indices that sort units by cluster and then by item."""
     key = cluster * (int(item.max(initial=0)) + 1) + item
     return np.arange(len(key)) if (key[1:] > key[:-1]).all() else np.argsort(key)
 
 
 def _indices(values: Sequence[Any], known: Sequence[Any]) -> Indices:
-    """The index of each value among the known ones, or -1."""
     index_of = {value: index for index, value in enumerate(known)}
     return np.fromiter((index_of.get(value, -1) for value in values), np.intp, len(values))

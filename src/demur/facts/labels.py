@@ -1,4 +1,4 @@
-"""Labels: answers that are right or wrong, never more or less so; numbers, truth values and texts of any format."""
+"""Comparison of class labels, which are either equal or not: numbers, truth values and texts in any spelling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLAG, _BINARY, _NUMBER, _TEXT = "true or false", "0 or 1", "a number", "a text"
 
 
 def spelled(cell: Any) -> Any:
-    """A label as text: true, false, a whole number without decimals, or the text itself; any other cell unchanged.
+    """Spell a label as text: true, false, or a whole number without decimals; return other cells unchanged.
 
     >>> [spelled(cell) for cell in (True, 2.0, 2, "2.0", "True", 0.5)]
     ['true', '2', '2', '2.0', 'True', 0.5]
@@ -34,7 +34,7 @@ def spelled(cell: Any) -> Any:
 
 
 def folded(cell: Any) -> Any:
-    """A label as text, with one spelling for true, for false and for every whole number without leading zeros.
+    """Spell a label as text, with one spelling each for true, for false and for every whole number.
 
     >>> [folded(cell) for cell in ("0.0", "-0.0", "1e0", "1", "True", "01", "0.5", "a")]
     ['0', '0', '1', '1', 'true', '01', '0.5', 'a']
@@ -63,7 +63,7 @@ def number_of(cell: Any) -> Any:
 
 @dataclass(slots=True)
 class Spelling:
-    """How two columns of labels, truths and answers, are compared; it depends on what both hold, part by part.
+    """How labels of two columns, truths and answers, are compared; it depends on the contents of both columns.
 
     Texts are equal if every character is. But a column without any text other than numbers, true and false has no
     spelling of its own: pandas writes 0 as 0.0 where another cell is empty, and true as True. Against such a column
@@ -76,14 +76,14 @@ class Spelling:
 
     @classmethod
     def of(cls, truth: Codes, answer: Codes) -> Spelling:
-        """The spelling of two whole columns."""
+        """Determine how to compare the labels of two whole columns."""
         spelling = cls()
         spelling.add(truth, answer)
         spelling.check()
         return spelling
 
     def add(self, truth: Codes, answer: Codes) -> None:
-        """Look at some more cells of both columns."""
+        """Take more cells of both columns into account."""
         for kinds, codes in zip(self.kinds, (truth, answer), strict=True):
             kinds.update(_kinds(codes.values))
         if self.reading is number_of:
@@ -92,7 +92,7 @@ class Spelling:
                 (self._padded if is_padded else self._plain).add(number_of(cell))
 
     def check(self) -> None:
-        """Refuse to compare true and false with 1 and 0, or 01 with 1, when both columns are known."""
+        """Raise an error if both columns are read, and true and false would be compared with 1 and 0, or 01 with 1."""
         if self.reading is number_of and (both := self._padded & self._plain):
             label, way = min(both, key=str), "write truths and predictions in the same way, as codes or as numbers"
             raise UserError(f"{label} is a label with and without a leading 0 or +: {way}")
@@ -102,13 +102,13 @@ class Spelling:
 
     @property
     def reading(self) -> Callable[[Any], Any]:
-        """What is compared of a label: its number, its folded text, or its text as written."""
+        """The function that turns a label into what is compared: its number, its folded text, or its text."""
         if {*chain(*self.kinds)} <= {_BINARY, _NUMBER}:
             return number_of
         return folded if any(_TEXT not in kinds for kinds in self.kinds) else spelled
 
     def texts(self, truth: Codes, answer: Codes) -> tuple[Codes, Codes]:
-        """Truths and answers as texts that are equal where labels are; of several spellings the first truth's."""
+        """Truths and answers as texts that are equal where the labels are, in the spelling of the first truth."""
         labels = [spelled(cell) for codes in (truth, answer) for cell in codes.values]
         first = {self.reading(label): label for label in reversed(labels) if isinstance(label, str)}
 

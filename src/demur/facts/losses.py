@@ -1,4 +1,4 @@
-"""Losses from a column of a table, stored as integers over one divisor where they are short decimals."""
+"""Columns of losses or scores, stored as integers over one divisor where they are short decimals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PART = 1 << 16  # numbers that are tested at once; the first part that fails en
 
 @dataclass(frozen=True, slots=True)
 class LossColumn:
-    """A column of losses as it was read, or with a `score_range`, of scores, where higher is better.
+    """A column of losses as read from a table, or of scores, where higher is better, if it has a `score_range`.
 
     `maximum` is the largest possible loss, if it is known.
     """
@@ -56,7 +56,7 @@ class LossColumn:
 
     @property
     def expected(self) -> str:
-        """The expected value of an answered unit, in words."""
+        """The expected value of an answered unit in words, for error messages."""
         low, high = self.bounds
         if self.score_range is not None:
             return f"a number {low:g} to {high:g} (the range of scores, {as_option('score_range')})"
@@ -68,7 +68,7 @@ class LossColumn:
 
     @property
     def definition(self) -> str:
-        """The loss as a formula of the column."""
+        """The formula that turns a cell into a loss."""
         if self.score_range is None:
             return f"{COLUMN}{self.name}"
         low, high = self.score_range
@@ -76,7 +76,7 @@ class LossColumn:
         return difference if high - low == 1 else f"({difference}) / {high - low:.10g}"
 
     def wrong(self, answered: Flags) -> Flags:
-        """Which answered units have a value that is not a valid loss or score."""
+        """Flags of the answered units whose cell is not a valid loss or score."""
         return np.asarray(answered & ~self.cells.within(*self.bounds))
 
     def losses(self, answered: Flags) -> Losses:
@@ -117,7 +117,7 @@ class Losses:
         self.numerators.flags.writeable = False
 
     def take(self, units: Indices) -> Losses:
-        """The losses of these units."""
+        """The losses of the units at these indices."""
         return replace(self, numerators=self.numerators[units])
 
 
@@ -134,7 +134,7 @@ def score_range(text: str) -> tuple[float, float]:
 
 
 def label_numbers(truth: Sequence[Any], answer: Sequence[Any]) -> tuple[tuple[str, ...], list[Column]]:
-    """The distinct labels of two columns, sorted, and the columns with each label replaced by its index.
+    """The distinct labels of two columns, sorted, and both columns with each label replaced by its index.
 
     >>> label_numbers(["Paris", "Rome"], ["Rome", None])[0]
     ('Paris', 'Rome')

@@ -1,10 +1,10 @@
-"""Memory that was freed, but that the C library has kept for later."""
+"""Return of freed memory to the operating system."""
 
 from contextlib import suppress
 
 
 def give_back() -> None:
-    """Return freed memory to the system. glibc keeps it, a heap for each thread; elsewhere nothing is done."""
+    """Return freed memory to the operating system; glibc keeps it otherwise. Other C libraries need nothing."""
     import ctypes  # noqa: PLC0415  (few evaluations are so large)
 
     with suppress(OSError, AttributeError, TypeError):

@@ -1,4 +1,4 @@
-"""Paths into objects, such as `model.sure`: the value at a path, and signals that are found by one."""
+"""Paths into nested objects, such as `model.sure`, and signals named by a path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from demur.facts.columns import MISSING, Column, State
 
 
 def at_path(record: Any, path: str) -> Any:
-    """The value at a path, or MISSING; names may contain dots themselves.
+    """The value at a path in a record, MISSING if there is none; member names may contain dots themselves.
 
     >>> at_path({"doc": {"a.b": [10, 20]}}, "doc.a.b.1")
     20
@@ -33,7 +33,7 @@ def at_path(record: Any, path: str) -> Any:
 
 
 class SignalColumns(Mapping[str, Column]):
-    """Signals by name. A name that no signal has may be a path into the objects that another signal holds.
+    """Signals by name; a name that is no signal's may be a path into the objects of another signal.
 
     >>> signals = SignalColumns({"model": Column.of([{"sure": 0.5}, {"sure": None}, 7])})
     >>> [*signals], "model.sure" in signals, "model.size" in signals

@@ -1,4 +1,4 @@
-"""Units as a reader passes them on, and the checks that they pass before they become facts."""
+"""Units as a reader returns them, and the checks they pass before they become `Items`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Check = tuple[str, Column, Flags, str]  # the name of a column, its cells, whic
 
 @dataclass(frozen=True, slots=True)
 class FailedUnits:
-    """Units that failed, by cluster and item, and whether they are left out (drop) or count as abstentions (abstain).
+    """Units that failed, by cluster and item; `rule` says if they are left out (drop) or abstain (abstain).
 
     `causes` has the reason of each failure, "" if unknown. A summary has only the numbers `counted` by cause.
     """
@@ -99,40 +99,42 @@ class RawUnits:
 
     @property
     def given(self) -> Column:
-        """The column in which a null is an abstention: the loss, or the prediction."""
+        """The column in which a null means an abstention: the loss, or the prediction."""
         return self.loss.cells if self.loss else self.prediction
 
     @property
     def answered(self) -> Flags:
-        """Which units are answered: those that `abstained` does not mark, or without it, those not null or NaN."""
+        """Flags of the answered units: not marked in `abstained`, or without it, neither null nor NaN."""
         abstained = self.given.abstains() if self.abstained is None else self.abstained.is_true()
         return np.asarray(~abstained & ~self.lost)
 
     @property
     def lost(self) -> Flags:
-        """Which units failed and count as abstentions."""
+        """Flags of the units that failed and count as abstentions."""
         if self.failed_units is None:
             return np.zeros(len(self.items), dtype=bool)
         return Codes.of(self.clusters).is_pair(Codes.of(self.items), self.failed_units.names)
 
-    def but(self, lost: Mapping[tuple[ClusterId, str], str], rule: str, failed: Sequence[ClusterId] = ()) -> RawUnits:
-        """The units, with those that failed recorded; clusters of which all units failed count as failed."""
+    def with_failures(
+        self, lost: Mapping[tuple[ClusterId, str], str], rule: str, failed: Sequence[ClusterId] = ()
+    ) -> RawUnits:
+        """Copy the units, with failed units recorded; clusters whose units all failed count as failed."""
         remaining = {*Codes.of(self.clusters).values}
         clusters = dict.fromkeys([*failed, *(cluster for cluster, _ in lost if cluster not in remaining)])
         units = FailedUnits(rule, tuple(lost), tuple(lost.values())) if lost else None
         return replace(self, failed=[*clusters], failed_units=units)
 
     def label(self, cell: object) -> object:
-        """The label of a truth or a prediction if it is the index of one, and otherwise the cell itself."""
+        """The label that a truth or prediction is the index of; the cell itself if units have no labels."""
         return self.labels[cell] if self.labels is not None and isinstance(cell, int) else cell
 
     def unit_name(self, unit: int) -> str:
-        """The name of a unit in messages."""
+        """The name of a unit in error messages."""
         return f"{self.noun} {shown(self.clusters[unit])}, {shown(self.items[unit])}"
 
 
 def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indices) -> None:
-    """Check that no unit appears twice and, in this sorted `order`, that clusters have all items of an instrument."""
+    """Raise an error if a unit appears twice, or if a cluster lacks items of the instrument."""
     twice = order[:-1][(cluster[1:] == cluster[:-1]) & (item[1:] == item[:-1])]
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
@@ -154,7 +156,10 @@ def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indi
 
 
 def check_values(units: RawUnits) -> None:
-    """Check losses or scores, declared signals and probabilities; other signals are checked when they are used."""
+    """Raise an error for invalid losses, scores, declared signals or probabilities.
+
+    Other signals are checked when they are used.
+    """
     if units.abstained is not None:
         wrong_flags = ~units.abstained.is_flag() & ~units.lost
         units.abstained.refuse(wrong_flags, "abstained", "true or false, or 1 or 0", units.unit_name)

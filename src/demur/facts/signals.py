@@ -39,7 +39,7 @@ class Signal:
 
     @property
     def expected(self) -> str:
-        """The expected values, in words.
+        """The values it can have in words, for error messages.
 
         >>> SIGNALS["token_msp"].expected
         'a number from 0 to 1'
@@ -105,7 +105,7 @@ def consistency(answers: Sequence[Any]) -> dict[str, Any]:
 
 
 def listed_names(names: str | Sequence[str], known: Container[str]) -> tuple[str, ...]:
-    """Names as they are, or those in a text with commas between them; a `known` name may contain commas itself.
+    """Split a text at its commas into names; a `known` name may contain commas. A sequence is returned as a tuple.
 
     >>> listed_names("p(yes), raw, sure", ["p(yes), raw", "sure"]), listed_names(["a, b"], [])
     (('p(yes), raw', 'sure'), ('a, b',))

@@ -13,7 +13,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The largest size of decompressed data, in bytes, or in characters of text; the environment `variable` changes it.
+    """A limit on the size of decompressed data, in bytes or characters; an environment `variable` changes it.
 
     >>> LINE.size == 64 * 2**20
     True
@@ -25,19 +25,19 @@ class Limit:
 
     @property
     def written(self) -> str:
-        """The limit in force as text, such as 64M."""
+        """The current limit as text, such as 64M."""
         return os.environ.get(self.variable) or self.default
 
     @property
     def size(self) -> int:
-        """The limit in force, as a number."""
+        """The current limit as a number."""
         number = re.fullmatch("0*([1-9][0-9]{0,14})([KMG]?)", self.written)
         if not number:
             raise UserError(f"{self.variable} {literal(self.written)}, expected a size, such as 500M or 2G")
         return int(number[1]) * _UNITS[number[2]]
 
     def check(self, size: int) -> None:
-        """Refuse a larger size."""
+        """Raise an error if a size exceeds the limit."""
         if size > self.size:
             raise UserError(f"{self.what} is larger than {self.written}; to allow it, set {self.variable} to more")
 
@@ -50,7 +50,7 @@ _HARMLESS = 1 << 24  # bytes that take no time, however small they are packed
 
 
 def check_unpacked(unpacked: int, packed: int) -> None:
-    """Refuse a file of few bytes that unpack to very many: at best, they say the same thing over and over."""
+    """Raise an error if a small file decompresses to a very large one."""
     if unpacked > _HARMLESS and unpacked > RATIO.size * packed:
         raise UserError(
             f"it unpacks to more than {RATIO.written} times its size; to allow it, set {RATIO.variable} to more"
@@ -58,7 +58,7 @@ def check_unpacked(unpacked: int, packed: int) -> None:
 
 
 def read_whole(file: BinaryIO) -> bytes:
-    """All bytes of a file, which must not exceed the limit of what is read in one piece."""
+    """Read all bytes of a file; raise an error if they exceed the limit on a file read in one piece."""
     chunks: list[bytes] = []
     size = 0
     while chunk := file.read(_CHUNK):

@@ -1,4 +1,4 @@
-"""Numbers from outside: what JSON calls a number may be infinite as a float, or too large for one."""
+"""Conversion of numbers from files: JSON allows numbers too large for a double."""
 
 import math
 

@@ -16,7 +16,7 @@ _MAYBE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The bytes of a file; any failure is a `UserError` that names the file."""
+    """Read the bytes of a file; any failure is a `UserError` that names the file."""
     try:
         with Path(path).open("rb") as file, located(path):
             return read_whole(file)
@@ -34,7 +34,7 @@ def shown_path(path: str | Path) -> str:
 
 
 def read_as(path: str | Path, parse: Callable[[Any], T]) -> T:
-    """The parsed content of a JSON file; errors name the file."""
+    """Read a JSON file and return `parse` of its content; errors name the file."""
     data = read_bytes(path)
     with located(path):
         return parse(loads(decode(data)))
@@ -48,7 +48,7 @@ def fingerprint(data: bytes) -> str:
 
 
 def decode(data: bytes) -> str:
-    """Bytes as UTF-8 text."""
+    """Decode bytes as UTF-8 text; raise a `UserError` if they are not."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -56,7 +56,7 @@ def decode(data: bytes) -> str:
 
 
 def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
-    """Parse strictly; `number` converts the digits of a number to something else than an int or a float.
+    """Parse JSON strictly; `number` converts the digits of a number to something other than an int or a float.
 
     >>> loads('{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -78,7 +78,7 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
 
 
 def unparsed(error: Exception) -> UserError:
-    """Why a parser gave up: nested too deeply, or the interpreter's limit on the digits of an integer."""
+    """Build the error for input that Python's parser gives up on: nested too deeply, or with too long integers."""
     if isinstance(error, UserError):
         return error
     what = "nested too deeply" if isinstance(error, RecursionError) else "an integer of too many digits"
@@ -86,12 +86,12 @@ def unparsed(error: Exception) -> UserError:
 
 
 def decoder(constant: Callable[[str], Any] | None = None) -> json.JSONDecoder:
-    """A strict decoder for one value within a longer text; `constant` converts NaN and Infinity."""
+    """A strict decoder for one JSON value within a longer text; `constant` converts NaN and Infinity."""
     return json.JSONDecoder(object_pairs_hook=_object, parse_constant=constant or _constant)
 
 
 def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of JSON Lines, each after its position, such as "line 7"; empty lines are skipped."""
+    """The objects of JSON Lines, each with its position, such as "line 7"; empty lines are skipped."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -63,14 +63,14 @@ Time = Annotated[str, Declared(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-
 
 
 def checked_time(text: str | None) -> None:
-    """Check the time that is to be recorded as the creation time, if one is given."""
+    """Raise an error unless the text is a valid creation time, or None."""
     if text is not None:
         with located("created_at"):
             _is_time(text)
 
 
 def now() -> str:
-    """The current time in the format of files."""
+    """The current time in the format used in files."""
     return dt.datetime.now(dt.UTC).strftime(TIME_FORMAT)
 
 
@@ -84,7 +84,7 @@ def _annotations(cls: type) -> dict[str, Any]:
 
 
 def constraints_of(kind: Any) -> dict[str, Any]:
-    """The constraints of a member besides its type."""
+    """The constraints of a member beyond its type, as keywords."""
     declared = [extra for extra in getattr(kind, "__metadata__", ()) if isinstance(extra, Declared)]
     return {name: value for extra in declared for name, value in extra.constraints.items()}
 
@@ -131,7 +131,7 @@ class Part:
 
     @classmethod
     def made(cls, content: Any) -> Self:
-        """The part with content that demur itself made, parts or mappings and lists, which is not checked by member."""
+        """Build the part from content that demur made, parts or mappings and lists, without checking its members."""
         if isinstance(content, cls):
             return content
         part: Any = cls
@@ -140,7 +140,7 @@ class Part:
 
     @classmethod
     def model_validate(cls, content: Any, *, extra: Literal["ignore", "forbid"] | None = None) -> Self:
-        """The part with content from outside; every member is checked, and a ValidationError lists all mistakes."""
+        """Build the part from outside content; check every member, and list all mistakes in a ValidationError."""
         from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
         which: Any = cls
@@ -161,13 +161,13 @@ class Part:
 
     @classmethod
     def of_checked(cls, members: Mapping[str, Any]) -> Self:
-        """The part with members that have been checked one by one."""
+        """Build the part from members that have been checked one by one."""
         part = object.__new__(cls)
         part._hold(**members)
         return part
 
     def model_dump(self, *, exclude: Collection[str] = ()) -> dict[str, Any]:
-        """The members as JSON values, without sparse ones that are null."""
+        """The members as JSON values, without members that are declared sparse and are null."""
         return {
             name: _dumped(value)
             for name, value in self
@@ -179,7 +179,7 @@ class Part:
         return type(self)(**{**dict(self), **update}).of_library(self.library)
 
     def of_library(self, library: str) -> Self:
-        """The part itself, with the library of the frame its data came in."""
+        """Record the data frame library of the input, and return the part itself."""
         self.__dict__["library"] = library
         return self
 
@@ -199,7 +199,6 @@ class Part:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self)})"
 
     def _mistakes(self) -> Iterator[str]:
-        """Contradictions between members that are valid by themselves."""
         yield from ()
 
 
@@ -211,7 +210,7 @@ class CheckedPart(Part):
 
 
 def part_named(name: str, base: type[Part], members: Mapping[str, tuple[Any, Any]], doc: str = "") -> type[Part]:
-    """A subclass of a part with more members, each given as its type and its default, or an ellipsis for none."""
+    """Create a subclass of a part with more members, each a type and a default, or an ellipsis for no default."""
     defaults = {member: default for member, (_, default) in members.items() if default is not ...}
     kinds = {member: kind for member, (kind, _) in members.items()}
     about = {"__annotations__": kinds, "__doc__": doc or base.__doc__, "__module__": base.__module__}
@@ -252,7 +251,6 @@ def _as_float(value: Any) -> Any:
 
 @cache
 def _makers(part: type[Part]) -> dict[str, Callable[[Any], Any]]:
-    """The functions that construct the members of a part from plain content."""
     return {name: _maker(kind) for name, kind in part.model_fields.items()}
 
 
@@ -343,7 +341,7 @@ class Tool(Part):
 
     @classmethod
     def installed(cls, command: str | None) -> Self:
-        """The versions that are installed, and the command that is recorded."""
+        """The tool with the installed versions and the command that is recorded."""
         from demur import __version__  # noqa: PLC0415  (the package imports this)
 
         return cls(version=__version__, python=platform.python_version(), numpy=np.__version__, command=command)

@@ -1,4 +1,4 @@
-"""Pydantic models of parts, which check every member of content from outside, and the JSON Schemas of files."""
+"""Pydantic models that check every member of content from outside, and the JSON Schemas of files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -26,7 +26,7 @@ STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schem
 
 @cache
 def reader(kind: Any) -> TypeAdapter[Any]:
-    """The adapter that checks content and constructs a part, or one of a union of parts."""
+    """The pydantic adapter that checks content and builds a part, or one of a union of parts."""
     return TypeAdapter(_strict(kind))
 
 
@@ -46,7 +46,6 @@ def _strict(kind: Any) -> Any:
 
 
 def _named(kind: Any) -> Any:
-    """One kind of a union, tagged with the name that errors call it by."""
     name = "mapping" if get_origin(kind) is Mapping else kind.__name__ if _is_part(kind) else ""
     return Annotated[_strict(kind), Tag(name)] if name else _strict(kind)
 
@@ -80,17 +79,15 @@ def _model(kind: type[Part]) -> type[BaseModel]:
 
 
 def _members(given: Any) -> Any:
-    """The members of a part that is constructed already, so that they are checked; other content unchanged."""
     return dict(given) if isinstance(given, Part) else given
 
 
 def _part(kind: type[Part]) -> Callable[[BaseModel], Part]:
-    """The function that constructs a part from a checked model."""
     return lambda model: kind.of_checked(model.__dict__)
 
 
 def schema_of(model: Any) -> dict[str, Any]:
-    """The JSON Schema of a file, from its model or a union of models, with the first lines of the docstrings."""
+    """The JSON Schema of a file, from a model or a union of models; descriptions come from docstrings."""
     schema = _first_lines(reader(model).json_schema(mode="serialization"))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
@@ -109,7 +106,7 @@ def _first_lines(schema: Any) -> Any:
 
 
 def one_line(error: ValidationError) -> str:
-    """The first mistake in some content, where it is, and how many more there are."""
+    """The first mistake of a validation error, with its place and the number of others, on one line."""
     first = error.errors()[0]
     where = ".".join(map(shown, first["loc"]))
     message = first["msg"].removeprefix("Value error, ")

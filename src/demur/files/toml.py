@@ -6,7 +6,7 @@ from demur.errors import UserError
 
 
 def parsed_toml(text: str) -> dict[str, Any]:
-    """The tables of a TOML file.
+    """Parse a TOML file; a mistake is a `UserError` of one line.
 
     >>> parsed_toml("a = 1")
     {'a': 1}

@@ -22,7 +22,7 @@ _SPELLED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
 def json_text(content: Any) -> str:
-    """Strict JSON with one member per line, in order; a list of plain values is on one line.
+    """Format a value as strict JSON with one member per line; a list of plain values is on one line.
 
     >>> print(json_text({"a": [1, 0.5], "b": {"c": None}}), end="")
     {
@@ -36,7 +36,7 @@ def json_text(content: Any) -> str:
 
 
 def json_members(content: dict[str, Any]) -> dict[str, str]:
-    """The text of each member of an object, as `json_text` writes it."""
+    """The JSON text of each member of an object, formatted as by `json_text`."""
     return {name: f"{_member(name)}: {_indented(value, chr(10) + '  ')}" for name, value in content.items()}
 
 
@@ -68,7 +68,7 @@ _member = lru_cache(_plain)  # few distinct names, each used many times
 def write_whole(
     path: str | Path, content: Content, *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
 ) -> Path:
-    """Write one file atomically, and never over an input, as `write_all` does."""
+    """Write one file atomically and never over an input; see `write_all`."""
     return write_all({path: content}, inputs=inputs, hashes=hashes)[0]
 
 
@@ -140,7 +140,7 @@ def _remove_stale(folder: Path) -> None:
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path], hashes: Collection[str] = ()) -> None:
-    """Refuse a path that cannot or must not be written to: an input, a folder, or a file in a missing folder."""
+    """Raise an error for a path that cannot or must not be written: an input, a folder, or in a missing folder."""
     with _one_line_errors(path):
         target = Path(path)
         if target.exists() and any(_is_the_file(target, given) for given in inputs):

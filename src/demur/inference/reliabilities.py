@@ -212,12 +212,12 @@ def _signs(seed: int, start: int, stop: int, clusters: int) -> Floats:
 def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
     """One picture with the reliability diagrams of several forecasts, by label."""
     from demur.drawing.confidence import ReliabilityBins, reliability_diagram  # noqa: PLC0415  (pictures are few)
-    from demur.drawing.looks import look_at  # noqa: PLC0415
+    from demur.drawing.system_styles import system_style  # noqa: PLC0415
 
     series = []
     for index, (label, table) in enumerate(forecasts.items()):
         points = ((row.mean_predicted, row.fraction_correct, row.count) for row in table.bins)
-        series.append(ReliabilityBins.of(label, look_at(index).style, points))
+        series.append(ReliabilityBins.of(label, system_style(index).style, points))
     axes = ("mean predicted", "fraction correct")
     return reliability_diagram(series, "Fraction correct against mean predicted.", axes)
 

@@ -1,4 +1,4 @@
-"""Areas: how much is answered, and the risk accumulated over every coverage."""
+"""Largest coverage, and the areas under the risk–coverage curves (AURC, AUGRC and per unit of coverage)."""
 
 import math
 from functools import partial

@@ -1,4 +1,4 @@
-"""How far areas may be off because confidences were put in bins, or losses on a decimal grid."""
+"""Bounds on the error of areas that comes from binned confidences or losses rounded to a decimal grid."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from demur.facts.coded import occurring, positions, summed_by
+from demur.facts.compact_array import occurring, positions, summed_by
 from demur.quantities.curve import Curve
 from demur.sampling.graded import Graded
 from demur.types import Floats
 
 
 class AreaBounds(NamedTuple):
-    """The most by which each area may differ from that of the data themselves, up to any coverage."""
+    """Upper bounds on the difference between an area of binned data and that of the data, up to any coverage."""
 
     aurc: float
     augrc: float
 
 
 def area_bounds(graded: Graded, curve: Curve, rounding: float = 0.0, *, whole: bool = False) -> AreaBounds:
-    """Of units of which nobody knows the order within a plateau, and losses that are off by `rounding` at most.
+    """Bound the error of areas if the order within plateaus is unknown and losses are off by at most `rounding`.
 
-    Plateaus that are `whole` are ties, of which every order is the same.
-    In the best order the losses of a bin ascend, in the worst they descend, and every other order is between them.
-    The summed loss of the bin's straight line is the middle of the two; a mean loss within the bin is no lower than the
-    lowest of the best order and no higher than the highest of the worst.
+    If plateaus are `whole`, they are real ties, and only rounding counts. Otherwise the losses of a bin ascend in the
+    best order and descend in the worst, and every other order is between them. The summed loss of the bin's straight
+    line is the middle of the two; a mean loss within the bin is no lower than the lowest of the best order and no
+    higher than the highest of the worst.
     """
     if not curve.defined:
         return AreaBounds(0.0, 0.0)

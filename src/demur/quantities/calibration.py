@@ -1,4 +1,4 @@
-"""Calibration quantities: whether forecasts of 80 % are correct 80 % of the time."""
+"""Calibration quantities: whether forecasts of 80 % come true 80 % of the time, and how well forecasts rank."""
 
 from typing import Any, Literal
 
@@ -234,7 +234,7 @@ def auroc(forecasts: Forecasts) -> Floats:
 
 
 def rank_sums(forecasts: Forecasts) -> tuple[Floats, Floats]:
-    """The number of correctly ranked pairs of a positive and a negative, ties as halves, and of all pairs."""
+    """The number of correctly ranked pairs (positive, negative), ties as halves, and the number of all such pairs."""
     misses = forecasts.count - forecasts.outcome
     below = np.cumsum(misses, axis=0) - misses / 2
     ranked = np.sum(forecasts.outcome * below, axis=0)

@@ -26,7 +26,7 @@ POINT_COLUMNS = ("coverage", "selective_risk", "generalized_risk", "threshold")
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """The first operating point that reaches a coverage; `value` is nan where none does."""
+    """The first operating point that reaches a requested coverage; `value` is its risk, nan if none reaches it."""
 
     requested: float
     achieved: float
@@ -63,7 +63,7 @@ class Curve(Tabular):
 
     @classmethod
     def of(cls, graded: Graded, plateaus: Plateaus | None = None) -> Curve:
-        """Equal confidences make one point, so that the order within ties does not matter."""
+        """The curve of graded units; equal confidences make one point, so the order within ties does not matter."""
         made = Plateaus.of(graded) if plateaus is None else plateaus
         return cls(
             units=graded.units,
@@ -82,7 +82,7 @@ class Curve(Tabular):
 
     @cached_property
     def sample(self) -> ExactSample:
-        """The data as a sample: all units as one cluster."""
+        """The data as a sample with exact arithmetic, all units in one cluster."""
         return ExactSample.of(
             Table.pooled(
                 self.units,
@@ -106,13 +106,13 @@ class Curve(Tabular):
         )
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Every operating point: its coverage, its risks and its threshold."""
+        """The operating points as columns: coverage, risks and threshold."""
         return {name: getattr(self, name).tolist() for name in POINT_COLUMNS}
 
     def _repr_html_(self) -> str:
         from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only notebooks need pictures)
-        from demur.drawing.looks import LOOKS  # noqa: PLC0415
         from demur.drawing.risk_coverage import RiskCurve, risk_coverage  # noqa: PLC0415
+        from demur.drawing.system_styles import STYLES  # noqa: PLC0415
 
         coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
         rows = both_ends(len(self), lambda i: (f"{coverage[i]:.4g}", f"{risk[i]:.4g}", f"{self.threshold[i]:.6g}"))
@@ -120,13 +120,13 @@ class Curve(Tabular):
         if not self.defined:
             return f"<div>{table}</div>"
         overall = self.overall_risk
-        drawn = RiskCurve("", LOOKS[0].style, coverage, risk, self.cmax, (overall, overall))
+        drawn = RiskCurve("", STYLES[0].style, coverage, risk, self.cmax, (overall, overall))
         picture = risk_coverage([drawn], units="units that are answered", size=(480, 300))
         return f"<div>{picture.standalone()}{table}</div>"
 
     @property
     def answered(self) -> int:
-        """How many units are answered."""
+        """The number of answered units."""
         return int(self.points.count[-1]) if len(self) else 0
 
     @property
@@ -136,17 +136,17 @@ class Curve(Tabular):
 
     @cached_property
     def coverage_reached(self) -> Fraction:
-        """Cmax, not yet rounded."""
+        """Cmax, the largest coverage, as an exact fraction."""
         return Fraction(self.answered, max(self.units, 1))
 
     @property
     def overall_risk(self) -> float:
-        """Mean loss of everything answered; nan when nothing is."""
+        """Mean loss of all answered units; nan if there are none."""
         return float(self.selective_risk[-1]) if self.defined else math.nan
 
     @property
     def defined(self) -> bool:
-        """Whether any unit is answered; if none is, the areas are 0 by convention and rank nothing."""
+        """Whether any unit is answered; if none is, areas are 0 by convention, and the system is not ranked."""
         return len(self) > 0
 
     @property
@@ -161,7 +161,7 @@ class Curve(Tabular):
 
     @property
     def generalized_risk(self) -> Floats:
-        """Summed loss of the accepted units over all units, at each point."""
+        """Summed loss of the accepted units divided by the number of all units, at each point."""
         return self.points.loss_sum / (max(self.units, 1) * self.divisor)
 
     def at(self, coverage: str | float | Fraction | Decimal | Coverage) -> OperatingPoint:
@@ -181,11 +181,11 @@ class Curve(Tabular):
 
     @cached_property
     def cheapest_points(self) -> Indices:
-        """The operating points that are the cheapest at some price of an abstention, by coverage."""
+        """Indices of the operating points that cost least at some price of an abstention, in order of coverage."""
         return lower_hull_of_sums(self.points.count, self.points.loss_sum)
 
     def last_within(self, risk: Fraction, kind: Literal["selective", "generalized"]) -> int | None:
-        """The operating point of the largest coverage with this risk at most, decided exactly; None if none has it."""
+        """Index of the operating point of largest coverage whose risk is at most `risk`; None if there is none."""
         rounded = self.selective_risk if kind == "selective" else self.generalized_risk
         # Rounding is monotone: a point whose rounded risk is above the rounded limit is above the limit.
         for index in np.flatnonzero(rounded <= float(risk))[::-1].tolist():
@@ -194,11 +194,11 @@ class Curve(Tabular):
         return None
 
     def exact_risk(self, index: int, kind: Literal["selective", "generalized"]) -> Fraction:
-        """A risk of one operating point, not yet rounded."""
+        """The risk of one operating point as an exact fraction."""
         among = int(self.points.count[index]) if kind == "selective" else self.units
         return Fraction(self.points.loss_sum[index].item()) / (among * self.divisor)
 
     @cached_property
     def oracle_order(self) -> Points:
-        """The points of the oracle order where the loss of the next unit is larger, and the last."""
+        """The points of the oracle's curve, where answers are ordered by loss: one per level of loss."""
         return oracle_points(self.loss_levels, self.level_sizes)

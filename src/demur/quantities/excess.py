@@ -1,4 +1,4 @@
-"""How good the ranking is: areas against the oracle order, the best thresholds, chance and the population."""
+"""Areas compared with references: the oracle ranking, the best thresholds, a random ranking and the population."""
 
 import math
 from functools import partial

@@ -1,4 +1,4 @@
-"""Forecasts: probabilities and what came of them, the only table a calibration metric sees."""
+"""Forecasts: probabilities and their outcomes in each sample, the input of every calibration quantity."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MOST_BINS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Forecasts:
-    """Distinct probabilities in ascending order (a row each), and what came of them in each sample (a column each).
+    """Distinct probabilities in ascending order (rows), with their counts and outcomes in each sample (columns).
 
-    `count` says how often a probability was given, `outcome` is the sum of what came true then, and `squares` the sum
-    of the squared outcomes over all of them, which is the same as of the outcomes where those are 0 or 1.
+    `count` is the number of forecasts of a probability, `outcome` the sum of their outcomes, and `squares` the sum of
+    all squared outcomes, which equals that of the outcomes where those are 0 or 1.
     """
 
     probability: Floats
@@ -39,7 +39,7 @@ class Forecasts:
 
     @classmethod
     def of(cls, probability: Any, outcome: Any, n_bins: int = BINS) -> Forecasts:
-        """From one probability and one outcome (0 to 1) per unit."""
+        """Build forecasts from one probability and one outcome (0 to 1) per unit."""
         given, came = checked_shares("probability", probability), checked_outcomes(outcome)
         if len(given) != len(came):
             raise UserError(f"{len(given)} probabilities and {len(came)} outcomes do not go together")
@@ -58,7 +58,7 @@ class Forecasts:
 
     @classmethod
     def drawn(cls, sample: Sample, n_bins: int = BINS) -> Forecasts:
-        """From bootstrap replicates of units whose confidence is the probability and whose loss is the outcome."""
+        """Build forecasts of bootstrap replicates, with the confidence as probability and the loss as outcome."""
         table = sample.table
         (count, outcome), (of_level, _) = sample.curve.sums, sample.oracle.sums
         levels = table.level_loss / table.divisor
@@ -73,21 +73,21 @@ class Forecasts:
 
     @cached_property
     def total(self) -> Floats:
-        """How many forecasts there are."""
+        """The number of forecasts in each sample."""
         return np.asarray(self.count.sum(axis=0))
 
     @cached_property
     def came_true(self) -> Floats:
-        """The sum of all outcomes."""
+        """The sum of all outcomes in each sample."""
         return np.asarray(self.outcome.sum(axis=0))
 
     def mean(self, total: Floats) -> Floats:
-        """A sum per forecast; nan in a sample that holds none."""
+        """A total divided by the number of forecasts in each sample; nan where there are none."""
         return over(total, self.total)
 
     @cached_property
     def bin_of(self) -> Indices:
-        """The bin of each probability, over [0, 1] in equal widths; 1 is in the last one.
+        """The index of the bin of each probability, of `n_bins` bins of equal width over [0, 1]; the last includes 1.
 
         An edge is the double nearest to k/n, which is what the decimal 0.3 is too; 0.1·3 is not.
         """
@@ -95,23 +95,23 @@ class Forecasts:
         return np.searchsorted(edges, self.probability, side="right")
 
     def in_bins(self, values: Floats, bin_of: Indices | None = None) -> Floats:
-        """Sums of the rows in each bin that holds any probability."""
+        """Sum rows over each bin that has any probability."""
         starts = np.flatnonzero(np.diff(self.bin_of if bin_of is None else bin_of, prepend=-1))
         return np.add.reduceat(values, starts, axis=0)
 
     @cached_property
     def given(self) -> Floats:
-        """The probabilities as often as they were given."""
+        """Each probability times its number of forecasts, in each sample."""
         return self.probability[:, None] * self.count
 
     @cached_property
     def bins(self) -> tuple[Floats, Floats, Floats]:
-        """Of each bin that holds any: how many forecasts, the sum of the probabilities, the sum of the outcomes."""
+        """For each bin that is not empty: number of forecasts, sum of probabilities and sum of outcomes."""
         return self.in_bins(self.count), self.in_bins(self.given), self.in_bins(self.outcome)
 
 
 def checked_shares(name: str, values: Any) -> Floats:
-    """A column of numbers from 0 to 1, each of them there."""
+    """Return a column as doubles; raise an error if a value is missing or outside 0 to 1."""
     column = Column.from_sequence(values)
     bad = ~column.usable() | (column.values < 0) | (column.values > 1)
     if bad.any():
@@ -122,7 +122,7 @@ def checked_shares(name: str, values: Any) -> Floats:
 
 
 def checked_outcomes(values: Any) -> Floats:
-    """A column of outcomes: true and false are 1 and 0."""
+    """Return a column of outcomes from 0 to 1 as doubles; true and false become 1 and 0."""
     plain = plain_values(values)
     if isinstance(plain, list):
         plain = [float(value) if isinstance(value, bool) else value for value in plain]
@@ -130,7 +130,7 @@ def checked_outcomes(values: Any) -> Floats:
 
 
 def over(part: NDArray[Any], whole: NDArray[Any], otherwise: float = np.nan) -> Floats:
-    """One array over another; something else where there is nothing to divide by."""
+    """Divide two arrays elementwise, with `otherwise` where the divisor is 0."""
     out = np.full(np.broadcast(part, whole).shape, otherwise)
     np.divide(part, whole, out=out, where=whole != 0)
     return out

@@ -1,4 +1,4 @@
-"""Losses: how wrong an answer is. Each is an integer numerator over one common divisor, so that sums are exact."""
+"""Losses of answers, each an integer numerator over one common divisor, so that sums are exact."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class LossFunction:
-    """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range.
+    """A named loss function: `numerators(truth, answer)` over a divisor, which is 1 or the instrument's range.
 
-    One `of_labels` is 0 or 1, and asks only whether two labels are equal.
+    A loss `of_labels` is 0 or 1, and depends only on whether two labels are equal.
     """
 
     name: str
@@ -31,7 +31,7 @@ class LossFunction:
     of_labels: bool = False
 
     def divisor(self, instrument: Instrument | None) -> int:
-        """What turns a numerator into a loss, and multiplies a loss back into score points."""
+        """The divisor that turns a numerator into a loss."""
         if not self.normalised:
             return 1
         if instrument is None:
@@ -42,13 +42,13 @@ class LossFunction:
         return instrument.range
 
     def largest(self, instrument: Instrument | None) -> int | None:
-        """The largest numerator there can be; None where nothing bounds the scores."""
+        """The largest possible numerator; None if scores are unbounded."""
         if self.of_labels:
             return 1
         return instrument.range if instrument else None
 
     def definition(self, instrument: Instrument | None) -> str:
-        """The formula, with the range it divides by.
+        """The formula of the loss, with the divisor of this instrument.
 
         >>> from demur.facts.instruments import PHQ8
         >>> loss("abs_norm").definition(PHQ8)
@@ -73,7 +73,7 @@ LOSSES = {
 
 
 def loss(name: str) -> LossFunction:
-    """The loss of that name.
+    """Return the registered loss of a name.
 
     >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))
     array([0, 1])
@@ -82,23 +82,23 @@ def loss(name: str) -> LossFunction:
 
 
 def is_share(name: str, maximum: float | None) -> bool:
-    """Whether a loss is declared to be 0 or 1, or a share of that, so that its mean can be given in per cent."""
+    """Whether a loss lies between 0 and 1 by declaration, so that its mean can be shown in per cent."""
     return name == "zero_one" or (name == GIVEN and maximum == 1)
 
 
 def takes_percent(name: str, maximum: float | None) -> bool:
-    """Whether a limit of the mean loss may be typed with %; no share is that of losses in points."""
+    """Whether a limit on the mean loss may be typed with %; not for losses in score points."""
     return name != "abs" and maximum in (None, 1)
 
 
 def check_loss(name: str | None) -> None:
-    """A name must be that of a loss, or `given`, for the losses of a table."""
+    """Raise an error unless the name is that of a loss, or `given`, which means the losses of a table."""
     if name not in (None, GIVEN):
         loss(name)
 
 
 def loss_of(items: Items, name: str | None, usual: str = "abs_norm") -> str:
-    """The loss of these facts: the one named, or the only one they allow, or the usual one of an instrument."""
+    """The name of the loss to use: the one named, else the only one the data allow, else the instrument's usual one."""
     if items.losses is not None:
         if name not in (None, items.losses.name):
             given = items.losses.definition
@@ -123,14 +123,14 @@ def _unnamed(items: Items, usual: str) -> str:
 
 
 def unnamed_loss(*numbers: NDArray[Any]) -> str:
-    """The loss of truths and predictions without an instrument: zero_one of 0 and 1; of others it must be named."""
+    """The default loss of numbers without an instrument: zero_one if all are 0 or 1; otherwise raise an error."""
     if all(np.isin(column, (0, 1)).all() for column in numbers):
         return "zero_one"
     raise UserError(f"say {WHICH_LOSS}")
 
 
 def needs_number(place: str, text: str, name: str | None) -> UserError:
-    """The error of a text where a loss needs a number, or where no loss is named."""
+    """Build the error for a text where a loss needs a number, or where no loss is named."""
     able = " or ".join(entry.name for entry in LOSSES.values() if entry.of_labels)
     if name is None:
         return UserError(f"{place}: {literal(text)} is a text: name the loss of labels, {able}")
@@ -139,5 +139,5 @@ def needs_number(place: str, text: str, name: str | None) -> UserError:
 
 
 def are_amounts(items: Items, name: str) -> bool:
-    """Whether an answer can be too high or too low: it is a score of an instrument, or no class to this loss."""
+    """Whether answers are amounts that can be too high or too low, rather than classes."""
     return items.has_scores and (items.instrument is not None or not loss(name).of_labels)

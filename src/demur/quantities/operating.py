@@ -1,4 +1,4 @@
-"""Risk at an operating point and areas up to a coverage, to compare systems by; counts and bias, item by item."""
+"""Risk and coverage at operating points, areas up to a coverage, and counts and bias of the units."""
 
 import math
 from dataclasses import dataclass
@@ -172,7 +172,7 @@ def coverage_at_risk(s: Sample, risk: Fraction) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class UnitSums:
-    """How many units there are, how many are answered, and the sum of answer − truth over those, nan without scores."""
+    """The number of units, the number answered, and the sum of answer − truth over the answered; nan without scores."""
 
     units: int
     answered: int

@@ -26,7 +26,7 @@ POINT = "C_point"  # the coverage of a rater or a published point
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """The parameter after the @ of a name: its symbol in the definition, and how its text is parsed and `spoken`."""
+    """The parameter after the @ of a name: its symbol in the definition, its parser, and its wording in sentences."""
 
     symbol: str
     read: Callable[[str], Any]
@@ -143,14 +143,14 @@ class Quantity:
 
     @property
     def computed_by(self) -> str:
-        """Who computes it, as a hint for those who ask elsewhere."""
+        """A hint at the command or function that computes a quantity of this family, for error messages."""
         at = {COVERAGE: "coverages", CUT: "area_coverage"}
         asked = f"evaluate(…, {at[self.parameter]}=…) asks for it" if self.parameter in at else ""
         return asked or FAMILIES[self.of].computed_by
 
     @property
     def judged(self) -> bool:
-        """Whether a difference of two systems can favour one of them."""
+        """Whether a difference between two systems can favour one of them."""
         return self.better != "neither" and (bool(self.comparable) or FAMILIES[self.of].comparable)
 
 
@@ -181,7 +181,7 @@ def _completed(definition: str, of: str, undefined: str) -> str:
 
 
 class Computed(Protocol[Value_co]):
-    """A registered function: of a curve the number alone, and otherwise what the function gives."""
+    """A registered function: for a curve it returns the number alone, otherwise what the function returns."""
 
     @overload
     def __call__(self, sample: Curve, *values: Any) -> float: ...
@@ -201,7 +201,8 @@ def quantity(
 ) -> Callable[[Callable[..., Value_co]], Computed[Value_co]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
 
-    The same function serves the data and a block of bootstrap replicates. Of a curve it gives the number alone.
+    The same function serves the data and a block of bootstrap replicates. Called with a curve, it returns the number
+    alone.
     """
 
     def register(function: Callable[..., Value_co]) -> Computed[Value_co]:
@@ -354,7 +355,7 @@ def _among(entry: Quantity, families: tuple[str, ...]) -> bool:
 
 
 def default_measures(of: str = "curve") -> Iterator[Measure]:
-    """Every quantity of a family once, or once for each of its default parameters."""
+    """The quantities of a family, each once or once for each of its default parameters."""
     for entry in quantities(of):
         if entry.parameter is None or (entry.parameter.optional and not entry.defaults):
             yield Measure(entry)

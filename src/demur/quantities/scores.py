@@ -1,4 +1,4 @@
-"""Scores: the numbers of a curve by name, undefined ones with their reason."""
+"""Scores: a mapping from names of quantities to the numbers of a curve, with reasons for undefined ones."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from demur.quantities.registry import QUANTITIES, Measure, canonical, default_me
 
 
 class Scores(Mapping[str, float], Tabular):
-    """A mapping from name to number; nan where one is undefined, and `reasons` says why.
+    """A mapping from name to number; undefined numbers are nan, and `reasons` says why.
 
     >>> from demur import measure
     >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "risk@0.6", "risk@0.9", "aurc@0.9"])
@@ -57,7 +57,7 @@ class Scores(Mapping[str, float], Tabular):
         return {name: None if math.isnan(value) else value for name, value in self.items()}
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The names of the quantities, their values, and why one is undefined."""
+        """The scores as columns: name, value and the reason if it is undefined."""
         names = [*self]
         values = [*self.to_dict().values()]
         return {"quantity": names, "value": values, "undefined": [self.reasons.get(name) for name in names]}
@@ -78,7 +78,6 @@ class Scores(Mapping[str, float], Tabular):
 
 
 def _of_curve(name: str | Measure) -> Measure:
-    """A quantity that a curve has: one of its own family or of costs, or a count that it knows too."""
     if isinstance(name, str):
         name = _in_lower_case(name)
     return Measure.of(name) if name in ("units", "answered") else Measure.of(name, "curve")

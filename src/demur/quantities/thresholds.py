@@ -14,7 +14,7 @@ _at_threshold = partial(quantity, of="curve", parameter=THRESHOLD, reported=Fals
 
 
 def threshold_text(threshold: float) -> str:
-    """A threshold as the names of quantities have it.
+    """A threshold as it is spelled in names of quantities.
 
     >>> threshold_text(0.7), threshold_text(2.0)
     ('threshold=0.7', 'threshold=2')
@@ -23,7 +23,7 @@ def threshold_text(threshold: float) -> str:
 
 
 def typed_threshold(threshold: float, next_lower: float) -> str:
-    """The shortest decimal that accepts what a threshold accepts: at most it, and above the next lower confidence.
+    """The shortest decimal above `next_lower` and at most `threshold`, which accepts the same answers.
 
     >>> typed_threshold(2 / 3, 0.5), typed_threshold(0.3, 0.0), typed_threshold(0.12345678, 0.12345671)
     ('0.6', '0.3', '0.12345678')

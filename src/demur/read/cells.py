@@ -1,4 +1,4 @@
-"""Cells of long tables: as they are written, and as the values they stand for."""
+"""The cells of long tables, as written in the file and as parsed values."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -13,7 +13,7 @@ from demur.facts.codes import Codes
 from demur.facts.columns import EXACT, Column, State, is_null, written_number
 from demur.facts.ids import checked_ids
 from demur.facts.labels import FLAGS
-from demur.read.gather import Columns
+from demur.read.columns_from_rows import Columns
 from demur.read.tables import FileTable
 from demur.types import Floats, Indices
 
@@ -30,8 +30,8 @@ _ANSWERS = ("truth", "prediction")
 class Cells:
     """The cells of a table by column: names as codes, all others as columns.
 
-    With `as_text` every cell of the file is a text; codes hold these texts, and `value` parses one.
-    `texts` are the columns of truths and predictions that hold texts.
+    With `as_text` every cell of the file is a text; codes have these texts, and `value` parses one. `texts` are the
+    columns of truths and predictions that contain texts.
     """
 
     values: Columns
@@ -40,7 +40,7 @@ class Cells:
     texts: frozenset[str]
 
     def take(self, rows: Indices) -> Self:
-        """These rows alone."""
+        """The rows at these indices."""
         return replace(self, values={name: cells.take(rows) for name, cells in self.values.items()})
 
     @property
@@ -49,7 +49,7 @@ class Cells:
         return len(next(iter(self.values.values())))
 
     def codes(self, name: str) -> Codes:
-        """A column of names, as they are written."""
+        """A column of names as they are written."""
         cells = self.values[name]
         return cells if isinstance(cells, Codes) else Codes.of([*cells])
 
@@ -59,7 +59,7 @@ class Cells:
         return Column.of_codes(cells.mapped(self.value)) if isinstance(cells, Codes) else cells
 
     def ids(self, name: str, noun: str) -> Codes:
-        """The ids of a column, integers or texts; in a file of texts they are all integers or all texts.
+        """A column of ids, integers or texts; in a file of texts they are all integers or all texts.
 
         If all are numbers, 101.0 is 101: so pandas writes integers where another cell was empty.
         """
@@ -76,7 +76,7 @@ class Cells:
         return replace(codes, values=checked_ids(codes.values, noun))
 
     def flags(self, name: str) -> Codes:
-        """A column of true and false, however they are written."""
+        """A column of true and false, in any spelling."""
         return self.codes(name).mapped(lambda cell: as_flag(self.value(cell)) if self.as_text else cell)
 
     def numbers(self, name: str) -> Column:
@@ -84,12 +84,12 @@ class Cells:
         return self.column(name).changed(lambda cell: _as_number(as_flag(cell) if self.as_text else cell))
 
     def labels(self, name: str) -> Codes:
-        """A column of labels as they are written, and a decimal comma as a point; an abstention is null or NaN."""
+        """A column of labels as written, with a decimal comma as a point; abstentions are null or NaN."""
         return self.codes(name).mapped(lambda cell: _as_label(cell, self.value(cell)))
 
 
 def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[str] = ()) -> Cells:
-    """The cells of a table; a text that reads as a number is one, and an empty text is null.
+    """Read the cells of a table; a text that spells a number is parsed, and an empty text is null.
 
     The columns `labels` are not parsed.
     """
@@ -142,7 +142,7 @@ def _unchanged(cell: Any) -> Any:
 
 
 def as_flag(cell: Any) -> Any:
-    """The truth value that a text spells, and any other cell unchanged."""
+    """Convert a text such as yes or False to a truth value; return any other cell unchanged."""
     return FLAGS.get(cell.lower(), cell) if isinstance(cell, str) else cell
 
 
@@ -151,14 +151,12 @@ def _as_number(cell: Any) -> Any:
 
 
 def _as_whole(cell: Any) -> int | None:
-    """The integer that a number is, None if it is none."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
     return cell if type(cell) is int else None
 
 
 def _spelled_whole(text: str) -> int | None:
-    """The integer that a text spells in the canonical way, perhaps with decimals that are 0; None if it spells none."""
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else None
 
 

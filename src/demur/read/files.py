@@ -1,4 +1,4 @@
-"""Reads units from files of any format: long tables are recognised by their suffix, any other file is a run file."""
+"""Reading of units from files of any format: tables are recognised by their suffix, other files are run files."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.options import as_option
-from demur.read.foreign import check_foreign
 from demur.read.kinds import kind_of, reader_of
 from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
 from demur.read.table_options import TableOptions
 from demur.read.tables import FORMATS, format_of
+from demur.read.tool_logs import refuse_tool_log
 from demur.workers import Progress
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def read_items(  # noqa: PLR0913  (each says how to read one kind of file)
     options: TableOptions | None = None,
     counts: bool = False,
 ) -> Items:
-    """The facts of a run file or of a long table (.csv, .tsv, .jsonl, .ndjson, .parquet).
+    """Read a run file or a long table (.csv, .tsv, .jsonl, .ndjson, .parquet) as facts.
 
     With `counts`, it may also be a summary, in which one row stands for several equal units.
 
@@ -65,7 +65,7 @@ def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     options: TableOptions | None = None,
     counts: Counts | None = None,
 ) -> list[Items]:
-    """The facts of several systems. An input is a path, a text `NAME=FILE`, other data, or a pair of a name and data.
+    """Read several systems. An input is a path, a text `NAME=FILE`, other data, or a pair of a name and data.
 
     Data are a path, a frame, a dict of lists, or facts that are read already. A table with a column `system` gives the
     facts of each of its systems, under its name. Give one mode, experiment or mapping of columns for all inputs, or one
@@ -125,7 +125,7 @@ class InputReading:
             return [self.without_options(data, "facts that are read already have")]
         if not isinstance(data, (str, Path)):
             return self.table(data)
-        check_foreign(data)
+        refuse_tool_log(data)
         if kind := kind_of(data):
             return [reader_of(data, kind).read(data, self)]
         return self.table(data) if format_of(data) else [self.run(data, files)]
@@ -167,18 +167,17 @@ def _run_file(path: str | Path) -> RunFile:
 
 
 def _hint_of_tables(path: str | Path) -> str:
-    """How tables are recognised, if the name of a file says that it is not JSON."""
     suffix = Path(str(path).lower().removesuffix(".gz")).suffix
     return "" if suffix in ("", ".json") else f"; a table is known by its name, which ends in {', '.join(FORMATS)}"
 
 
 def located_in(name: str | None, data: object) -> AbstractContextManager[None]:
-    """Prefix errors with the name of the data, unless they are a file, which errors name anyway."""
+    """A context that prefixes errors with the name of the data, unless it is a file, which errors name anyway."""
     return located(shown(name)) if name and not isinstance(data, (str, Path)) else nullcontext()
 
 
 def named_input(given: Any) -> tuple[str | None, Any]:
-    """The name, or None, and the data of an input that is a pair, a text `NAME=FILE`, or data alone.
+    """Split an input into its name, or None, and its data; it is a pair, a text `NAME=FILE`, or data alone.
 
     The name ends at the first `=`; a text that is the path of a file is not split.
     """
@@ -193,7 +192,7 @@ def named_input(given: Any) -> tuple[str | None, Any]:
 
 
 def for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
-    """One value per input; a single one is repeated for all inputs."""
+    """One value per input: a single value is repeated for all inputs."""
     if len(given) > 1 and len(given) != count:
         raise UserError(f"{len(given)} {what}s for {count} inputs: give it once for all inputs, or once per input")
     return [*given] if len(given) == count else [given[0] if given else None] * count

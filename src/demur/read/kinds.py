@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from demur.errors import UserError
 from demur.extension import installed
-from demur.read.foreign import foreign_tool
+from demur.read.tool_logs import tool_of_log
 
 if TYPE_CHECKING:
     from demur.facts.items import Items
@@ -38,7 +38,7 @@ def kind_of(data: object) -> str | None:
         return None
     try:
         if os.path.isdir(data):  # noqa: PTH112  (Path.is_dir may raise)
-            return FOLDER if foreign_tool(data) is None else None
+            return FOLDER if tool_of_log(data) is None else None
         if not os.path.isfile(data):  # noqa: PTH113  (a pipe can be read once)
             return None
         with Path(data).open("rb") as file:

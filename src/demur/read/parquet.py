@@ -55,7 +55,7 @@ class ParquetTable:
                 done += len(batch)
 
     def column(self, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
-        """One column, as codes or as cells."""
+        """Read one column, as codes if `coded`, and as cells otherwise."""
         from pyarrow import default_memory_pool  # noqa: PLC0415
 
         with _valid():
@@ -68,7 +68,7 @@ class ParquetTable:
             return column
 
     def batches(self, size: int, progress: Progress | None) -> Iterator[tuple[Any, Any]]:
-        """Batches of rows: what gives a column of each, as codes or as cells, and what gives its rows."""
+        """Batches of rows, each as two functions: one returns a column of the batch, the other its rows."""
         total, done = self._file.metadata.num_rows, 0
         with _valid():
             for batch in _batches(self._file, size, self.header):
@@ -91,7 +91,6 @@ def _valid() -> Iterator[None]:
 
 
 def _batches(file: Any, size: int, columns: Sequence[str]) -> Iterator[Any]:
-    """Some columns in batches of rows, each within the limit of what is read in one piece."""
     for batch in file.iter_batches(size, columns=[*columns]):
         MEMBER.check(batch.nbytes)
         batch.validate(full=True)  # reading a damaged file may give codes of texts that it does not have
@@ -123,7 +122,6 @@ def _written_size(cells: Any) -> int:
 
 
 def _of_batch(batch: Any, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
-    """One column of a batch of rows, as codes or as cells."""
     cells = batch.column(name)
     return _converted([cells], cells.type, coded=coded)
 

@@ -1,4 +1,4 @@
-"""Paths as names of columns: into the objects of a row, as in `doc.document`, or several joined, `doc_id,filter`."""
+"""Columns named by a path into the objects of a row, as `doc.document`, or by several joined, as `doc_id,filter`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,12 +8,12 @@ from demur.errors import UserError, literal, located, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.paths import at_path
-from demur.read.gather import Row
+from demur.read.columns_from_rows import Row
 from demur.read.tables import FileTable, Rows
 
 
 def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
-    """A table with a column added for each of these names that is a path, unless a column has that name."""
+    """Add a column to a table for each name that is a path and not already the name of a column."""
     paths = {name: parts for name in names if name not in table.header and (parts := _parts(table.header, name))}
     if not paths:
         return table
@@ -35,7 +35,6 @@ def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
 
 
 def _parts(header: Sequence[str], name: str) -> list[tuple[str, str]]:
-    """The paths that a name joins, each with the column it starts in; none if one of them starts in no column."""
     paths = name.split(",")
     starts = [[column for column in header if f"{path}.".startswith(f"{column}.")] for path in paths]
     return [(path, max(columns, key=len)) for path, columns in zip(paths, starts, strict=True)] if all(starts) else []

@@ -8,7 +8,7 @@ from typing import Any
 from demur.errors import literal, shown
 from demur.facts.columns import MISSING, State
 from demur.facts.items import Items
-from demur.read.guess import cell_value
+from demur.read.role_candidates import cell_value
 from demur.read.tables import FileTable
 
 MOST_DISTINCT = 1000
@@ -42,13 +42,13 @@ class Field:
 
     @property
     def kind(self) -> str:
-        """The type of the values, or their types with "or" between them."""
+        """The type of the values, or several types joined by "or"."""
         kinds = {*self.kinds} - ({"integer"} if "number" in self.kinds else set())
         return " or ".join(sorted(kinds)) or "empty"
 
     @property
     def distinct(self) -> str:
-        """The number of distinct values."""
+        """The number of distinct values as text, or "more than" the largest number that is counted."""
         count = len(self.seen)
         return str(count) if count <= MOST_DISTINCT else f"more than {MOST_DISTINCT}"
 
@@ -93,7 +93,7 @@ def table_profile(table: FileTable) -> Profile:
 
 
 def items_profile(items: Items) -> Profile:
-    """The fields of facts, called by their roles and signals."""
+    """The fields of facts that were read already, named by their roles and signals."""
     return Profile.of(_units(items), ("cluster", "item"))
 
 

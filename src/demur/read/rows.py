@@ -1,4 +1,4 @@
-"""Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
+"""Reading of long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ def read_table(
     instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> Items:
-    """The facts of a long table: a path, a pandas, polars or pyarrow frame, or a dict of lists.
+    """Read a long table as facts: a path, a pandas, polars or pyarrow frame, or a dict of lists.
 
     The loss comes from a column `loss`, from a column `score`, where higher is better, or from `truth` and
     `prediction`. A null or NaN there is an abstention, unless a column `abstained` marks abstentions. `cluster` names
@@ -69,7 +69,7 @@ def read_systems(
     instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> dict[str, Items]:
-    """The facts of every system of a long table, by the names in its column `system`, in order of appearance.
+    """Read every system of a long table, by the names in its column `system`, in order of appearance.
 
     The arguments are those of `read_table`. A table without this column holds one system, without a name.
 
@@ -90,7 +90,7 @@ def systems_of(
     instrument: Any,
     options: TableOptions,
 ) -> dict[str, Items]:
-    """The facts of every system of a table that is open."""
+    """Read every system of a table that is already open."""
     chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     labels = label_columns(opened.header, options.group or {})
     cells = read_cells(with_paths(opened, [*mapped.values(), *labels, *options.probability]), mapped, labels)
@@ -135,7 +135,6 @@ def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Ro
 
 
 def _check_clusters(table: Cells, roles: Roles) -> None:
-    """Refuse a row that belongs to nothing."""
     name = roles.get("cluster")
     empty = None if name is None else table.codes(name).first(lambda cell: is_null(cell) or cell in ("", MISSING))
     if empty is not None:
@@ -192,7 +191,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         lost, left = units.lost(), units
         if lost and options.failed_units == "drop":
             left = units.take(np.flatnonzero(~units.clusters.is_pair(units.items, lost)))
-        raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
+        raw = _units(left, roles, instrument, options).with_failures(lost, options.failed_units, rows.failed_clusters)
     if rows.is_repeated or options.repeats != "units":
         raw = replace(raw, repeats=Repeats(options.repeats, len(rows.items), int(rows.failed.sum())))
     return replace(raw, part=options.part)
@@ -204,14 +203,14 @@ def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, option
     if rule == "drop":
         voting = rows.take(np.flatnonzero(~rows.failed))
     named = voting.named()
-    raw = _units(named, roles, instrument, options).but(named.lost(), rule)
+    raw = _units(named, roles, instrument, options).with_failures(named.lost(), rule)
     check_values(raw)
     units, agreement = voted_rows(voting, raw, _predictions(voting.table, roles, raw))
     lost = units.lost()
     if rule == "drop":
         alive = {*zip(units.clusters, units.items, strict=True)}
         lost = {name: cause for name, cause in rows.lost().items() if name not in alive}
-    raw = _units(units, roles, instrument, options).but(lost, rule, rows.failed_clusters)
+    raw = _units(units, roles, instrument, options).with_failures(lost, rule, rows.failed_clusters)
     return replace(raw, signals={**raw.signals, **agreement})
 
 

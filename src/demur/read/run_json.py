@@ -1,4 +1,4 @@
-"""Run files: experiments, each with the truths, predictions and signals of its participants."""
+"""Reading of run files: experiments, each with the truths, predictions and signals of its participants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from demur.facts.items import Items, Source
 from demur.facts.raw_units import RawUnits
 from demur.files.strict_json import loads
 from demur.options import as_option
-from demur.read.gather import GrowingColumn, gathered
+from demur.read.columns_from_rows import GrowingColumn, columns_from_rows
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -28,7 +28,7 @@ def read_run(
     experiment: int | None = None,
     instrument: str | Path | Instrument = PHQ8,
 ) -> Items:
-    """The facts of one experiment of a run file.
+    """Read one experiment of a run file as facts.
 
     A file with one experiment needs neither `mode` nor `experiment` (its index, from 0); one with several does.
     """
@@ -37,7 +37,7 @@ def read_run(
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A run file that is read and parsed once, for any of its experiments."""
+    """A run file that is read and parsed once, from which any of its experiments can be taken."""
 
     source: Source
     content: Any
@@ -193,4 +193,4 @@ def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: In
         if type(entry) is not dict:
             person, item = divmod(unit, len(instrument.items))
             _of_kind(entry, dict, f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals")
-    return gathered(signals, lambda _: GrowingColumn(), noun="signals")
+    return columns_from_rows(signals, lambda _: GrowingColumn(), noun="signals")

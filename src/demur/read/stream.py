@@ -1,4 +1,4 @@
-"""Reads text files as streams: line by line, decompressed if gzipped, with a hash of all bytes of the file."""
+"""Text files read as streams: line by line, decompressed if gzipped, with a hash of all bytes of the file."""
 
 import gzip
 import io
@@ -70,7 +70,7 @@ class _Unpacked(gzip.GzipFile):
 
 
 class Stream:
-    """An open text file, read by line or as a whole; afterwards it gives its source."""
+    """An open text file, read by line or as a whole; its source, with the hash, is known after reading."""
 
     def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
         self._path = Path(path)
@@ -98,11 +98,11 @@ class Stream:
             yield line
 
     def whole(self) -> str:
-        """All of the text."""
+        """The whole text."""
         return decode(read_whole(self.text.buffer))
 
     def close(self) -> None:
-        """Close the file, which closing the decompressor would leave open."""
+        """Close the file; closing the decompressor alone would leave it open."""
         self.text.close()
         self._raw.close()
 

@@ -1,4 +1,4 @@
-"""How a table is read: the roles of its columns, which of them give the loss, and the options."""
+"""Options for reading a table: the columns of each role, which of them give the loss, and the rest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OUTCOMES = ("loss", "score", "abstained", "status", "success")
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """Options for reading a table, besides its columns and its instrument.
+    """Options for reading a table, other than its columns and its instrument.
 
     `score_range` may be a text, LOW:HIGH, and `probability` one name. `group` maps names of groups to columns of
     labels, or to COLUMN:18,40,65, which cuts numbers.
@@ -87,20 +87,20 @@ class TableOptions:
 
 
 class PartOptions(TableOptions):
-    """How one of several tables is to be read, in which it may be that nothing succeeded."""
+    """Options for reading one of several tables, in which it is no error if nothing succeeded."""
 
     __slots__ = ()
     part = True
 
     @classmethod
     def of(cls, options: TableOptions) -> PartOptions:
-        """The same options."""
+        """Copy the options of a table."""
         return cls(**{known.name: getattr(options, known.name) for known in fields(TableOptions)})
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The column of each role, and the source of losses: `loss`, `score` or `truth`."""
+    """The column of each role, and where losses come from: `loss`, `score` or `truth`."""
 
     columns: Mapping[str, str]
     source: str
@@ -114,7 +114,7 @@ class Roles:
 
 
 def check_mapped(header: Collection[str], mapped: Mapping[str, str]) -> None:
-    """Check that roles and columns exist, and that no column is mapped to two roles."""
+    """Raise an error if a role or a column does not exist, or a column is mapped to two roles."""
     for role in mapped:
         if role not in ROLES:
             raise unknown("column role", role, ROLES)
@@ -126,7 +126,7 @@ def check_mapped(header: Collection[str], mapped: Mapping[str, str]) -> None:
 
 
 def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collection[str] = ()) -> Roles:
-    """The column of each role, as mapped or called by the name of the role; `texts` are the columns that hold texts.
+    """Determine the column of each role: as mapped, or of the role's own name; `texts` are columns of texts.
 
     The mapped roles decide where losses come from. A table of losses may also have truths and predictions if they are
     texts.
@@ -167,7 +167,7 @@ def _source(
 
 
 def check_options(table: Cells, roles: Roles, options: TableOptions) -> None:
-    """Refuse options that would have no effect on this table."""
+    """Raise an error for options that have no effect on this table."""
     _check_groups(table, roles, options.group or {})
     _check_probabilities(table, roles, options.probability)
     if options.score_range is not None and roles.source != "score":

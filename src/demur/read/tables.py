@@ -1,4 +1,4 @@
-"""Reads tables row by row: CSV, JSON Lines or Parquet, gzipped or not, a data frame of any library, a dict of lists.
+"""Reading of tables row by row: CSV, JSON Lines or Parquet, perhaps gzipped, a data frame, or a dict of lists.
 
 A format is one function registered by `table_format`; it serves long tables and per-query tables alike.
 """
@@ -27,7 +27,7 @@ from demur.facts.items import Source
 from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
 from demur.options import as_column
-from demur.read.gather import MOST_MEMBERS, AsColumn, Columns, GrowingColumn, Row, gathered
+from demur.read.columns_from_rows import MOST_MEMBERS, AsColumn, Columns, GrowingColumn, Row, columns_from_rows
 from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
 from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
@@ -43,13 +43,14 @@ _QUOTED = re.compile(r'"[^"]*"')
 
 @dataclass(frozen=True, slots=True)
 class FileTable:
-    """The column names, the rows, and how cells are written.
+    """An open table: its column names, a function that yields its rows, and how its cells are written.
 
-    `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
-    With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
-    With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
-    `column` gives a whole column at once where that is faster, as codes if its second argument is true; `parts` then
-    gives tables of a number of rows each. `units` is the header of a file of units.
+    `rows` takes the names of the columns that are needed and yields each row with its position, such as "line 7". With
+    `text_only` every cell is a text; with `joined_ids` a list of ids may be one text with `|` between them; with
+    `decimal_comma` a number may be written 0,5, as in spreadsheets that put ; between cells.
+
+    Where that is faster, `column` returns a whole column, as codes if its second argument is true, and `parts` yields
+    tables of a number of rows each. `units` is the header of a file of units.
     """
 
     header: Sequence[str]
@@ -66,12 +67,12 @@ class FileTable:
             raise UserError(f"the column {shown(twice[0])} appears twice in the header")
 
     def columns(self, coded: Collection[str] = (), convert: AsColumn = Column.of) -> Columns:
-        """All rows by column: `coded` columns as codes, others converted; a member that a row lacks is MISSING."""
+        """Read all rows by column, `coded` ones as codes, others converted; members that a row lacks are MISSING."""
         if self.column:
             columns: Columns = {name: self.column(name, name in coded) for name in self.header}
         else:
             rows = (row for _, row in self.rows(self.header))
-            columns = gathered(
+            columns = columns_from_rows(
                 rows, lambda name: GrowingCodes() if name in coded else GrowingColumn(convert), self.header
             )
         if not any(map(len, columns.values())):
@@ -79,7 +80,7 @@ class FileTable:
         return columns
 
     def batches(self, size: int, progress: Progress | None = None) -> Iterator[FileTable]:
-        """The same in tables of so many rows, each to be read before the next one is asked for."""
+        """Split the table into tables of `size` rows, each to be read before the next is requested."""
         if self.parts is not None:
             yield from self.parts(size, progress)
             return
@@ -93,7 +94,7 @@ def _next_rows(first: tuple[str, Row], rows: Rows, size: int, _: Sequence[str]) 
 
 
 def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, str]:
-    """The name of each role's column: the mapped one, or the name of the role."""
+    """The name of the column of each role: the mapped one, or the name of the role itself."""
     for role in mapped:
         if role not in roles:
             raise unknown("column role", role, roles)
@@ -101,7 +102,7 @@ def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, s
 
 
 def missing_column(name: str, role: str, header: Iterable[str]) -> UserError:
-    """The error for a role that no column plays."""
+    """Build the error for a role without a column."""
     listed = ", ".join(map(shown, header)) or "none"
     return UserError(f"no column {shown(name)} for {role}; columns: {listed}; map it, {as_column(role)}")
 
@@ -110,7 +111,7 @@ FORMATS: dict[str, Callable[[Stream, str | Path], FileTable]] = {}
 
 
 def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], FileTable]], None]:
-    """Register the reader of files with these suffixes."""
+    """Register the decorated function as the reader of files with these suffixes."""
 
     def register(reader: Callable[[Stream, str | Path], FileTable]) -> None:
         FORMATS.update(dict.fromkeys(suffixes, reader))
@@ -128,7 +129,7 @@ def format_of(path: str | Path) -> str | None:
 def opened_table(
     data: Any, progress: Progress | None = None, *, nan_kept: Collection[str] | None = None
 ) -> Iterator[tuple[FileTable, Callable[[], Source | None]]]:
-    """Open a path, a frame or a dict of lists as a table, with a function that gives its source after reading.
+    """Open a path, a frame or a dict of lists as a table, with a function that returns its source after reading.
 
     Some frames count NaN as null. In the columns `nan_kept`, or in all if it is None, such a cell stays NaN.
     """
@@ -192,7 +193,6 @@ def _sized(values: Any) -> Any:
 
 
 def _part(values: Any, part: slice) -> Any:
-    """Some rows of a column."""
     if hasattr(values, "iloc"):  # values[…] of pandas selects by label, which may be a number
         return values.iloc[part]
     is_series = isinstance(values, (list, tuple)) or hasattr(values, "dtype") or hasattr(values, "to_pylist")

@@ -1,4 +1,4 @@
-"""The rows of a long table as units, with their repeats and failures; repeats can be reduced to one unit."""
+"""The rows of a long table as units, with repeats and failures, and the reduction of repeats to one unit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_TEXTS = ("consistency_modal_confidence", "consistency_na_rate")
 
 @dataclass(frozen=True, slots=True)
 class UnitRows:
-    """The rows of clusters that did not fail as a whole; `repeats` counts the repeats of an item, from 1.
+    """The rows of clusters that did not fail as a whole; `repeats` numbers the repeats of an item, from 1.
 
     `causes` is the reason why a unit failed, "" if unknown, and None for a unit that did not fail.
     """
@@ -42,7 +42,7 @@ class UnitRows:
     failed_clusters: Sequence[ClusterId]
 
     def take(self, rows: Indices) -> Self:
-        """These rows alone."""
+        """The rows at these indices."""
         return replace(
             self,
             table=self.table.take(rows),
@@ -54,33 +54,33 @@ class UnitRows:
 
     @property
     def failed(self) -> Flags:
-        """Which units failed."""
+        """Flags of the units that failed."""
         return self.causes.where(lambda cause: cause is not None)
 
     @property
     def is_repeated(self) -> bool:
-        """Whether any item has a second repeat."""
+        """Whether any item is repeated."""
         return self.repeats is not None and max(self.repeats.values, default=1) > 1
 
     def named(self) -> Self:
-        """The rows with the number of the repeat in the name of the item, if any item is repeated."""
+        """The rows with the number of the repeat added to the item's name, if any item is repeated."""
         if self.repeats is None or not self.is_repeated:
             return self
         return replace(self, items=self.items.paired(self.repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}"))
 
     def unit_name(self, row: int) -> str:
-        """The name of a unit in messages."""
+        """The name of a unit in error messages."""
         return f"cluster {shown(self.clusters[row])}, {shown(self.items[row])}"
 
     def lost(self) -> dict[tuple[ClusterId, str], str]:
-        """The cause of each failed unit, by its cluster and its item."""
+        """The cause of failure of each failed unit, by (cluster, item)."""
         rows = np.flatnonzero(self.failed)[::-1].tolist()  # backwards, so that the first cause of a unit is kept
         causes = {(self.clusters[row], self.items[row]): self.causes[row] for row in rows}
         return dict(reversed(causes.items()))
 
 
 def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> UnitRows:
-    """The rows that are units, with every name checked."""
+    """Select the rows of a table that are units, and check their names."""
     clusters = _clusters(table, roles, own=options.every_row_its_own_cluster)
     failed_clusters: Sequence[ClusterId] = ()
     if success := roles.get("success"):
@@ -188,12 +188,12 @@ def is_name(cell: object) -> bool:
 
 
 def first_rows(rows: UnitRows) -> UnitRows:
-    """The first repeat of every question."""
+    """Keep the first repeat of every question."""
     return rows.take(np.array([question[0] for question in _questions(rows)], dtype=np.intp))
 
 
 def voted_rows(rows: UnitRows, raw: RawUnits, answers: Codes) -> tuple[UnitRows, dict[str, Column]]:
-    """The first repeat of each question that gave its most frequent answer, and signals of how much repeats agree.
+    """Keep one repeat per question, the first with its most frequent answer, and compute signals of agreement.
 
     `raw` has a unit per row, `answers` the answer of each: all numbers, or all texts.
     """

@@ -20,7 +20,7 @@ NO_SIGNAL = (
 
 
 def check_header(header: Mapping[str, Any]) -> None:
-    """Check the version of a header, and that its source and mapping are objects."""
+    """Raise an error unless the header has a known version, and a source and a mapping that are objects."""
     if header[MARK] != VERSION:
         raise UserError(f"units of version {literal(header[MARK])}, expected {VERSION}: written by a newer demur?")
     for name in ("source", "mapping"):
@@ -29,14 +29,14 @@ def check_header(header: Mapping[str, Any]) -> None:
 
 
 def check_some_succeeded(header: Mapping[str, Any]) -> None:
-    """Refuse units that failed without exception, by the counts in the header."""
+    """Raise an error if, by the counts in the header, all units failed."""
     counts = header.get("counts")
     if isinstance(counts, dict) and counts.get("rows") == counts.get(_FAILED) is not None:
         raise UserError(f"nothing to evaluate: all {counts['rows']} units failed")
 
 
 def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every unit as a row of a table: its own members, and its signals beside them."""
+    """Flatten each unit into a row of a table, with its signals as columns."""
     for position, unit in rows:
         with located(position):
             signals = unit.get("signals")

@@ -1,4 +1,4 @@
-"""Risk–coverage curves in results: their rows and warnings, and what a report draws of them."""
+"""Risk–coverage curves in results: their estimates, their warnings, and what a report draws of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.facts.coded import summed_by
+from demur.facts.compact_array import summed_by
 from demur.inference.bands import BandEnds
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Pattern
@@ -69,7 +69,7 @@ def _bins(view: CurveView) -> Json | None:
 
 
 def points(curve: Curve) -> Json:
-    """The operating points as columns."""
+    """The operating points of a curve as columns."""
     names = ("coverage", "selective_risk", "generalized_risk", "threshold")
     return {name: getattr(curve, name).tolist() for name in names}
 
@@ -129,7 +129,7 @@ def curve_rows(
     resample_all: bool = False,
     counts: Callable[[Key], bool] | None = None,
 ) -> Iterator[Row]:
-    """The rows of several systems under one confidence; an area cut at the common coverage needs all their views.
+    """The rows to estimate for several systems under one confidence; areas may end at their common coverage.
 
     A quantity that is usually reported as a point alone is resampled where it is asked for by name. Of the rows that do
     not count for themselves only differences are wanted.
@@ -162,7 +162,7 @@ def _share_added(view: CurveView, coverage: Coverage | None) -> float:
 
 
 def about_numbers(views: Mapping[Any, Mapping[str, CurveView]], estimates: Estimates) -> Iterator[ResultWarning]:
-    """The warnings about each view, its estimates, and the differences under each confidence."""
+    """The warnings about each view, about its estimates, and about differences, by confidence."""
     for confidence, by_system in views.items():
         rows = estimates.where(confidence=confidence or "")
         for system, view in by_system.items():

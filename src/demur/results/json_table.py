@@ -1,4 +1,4 @@
-"""The columnar file, for results the nested file cannot hold: columns of estimates beside the study."""
+"""The columnar results file, for any number of systems: columns of estimates, and the study."""
 
 import math
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ GroupPair = Annotated[tuple[str, str | None], Declared(strict=False)]
 
 
 class EstimateColumns(Part):
-    """The table of estimates, column by column; a column that would hold nothing is left out."""
+    """The table of estimates by column; columns that have only default values are left out."""
 
     model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
 
@@ -107,7 +107,7 @@ _DEFAULTS = {"confidence": "", "among": "all", "convention": "", "by_convention"
 
 
 class PatternedWarning(Part):
-    """A warning: its code, which numbers it is about, what its sentence is made of, and the sentence."""
+    """A warning: its code, the numbers it is about, the values in its sentence, and the sentence."""
 
     code: str
     about: dict[str, Any]
@@ -125,7 +125,7 @@ class TableParts(Part):
 
 
 class StandingRecord(Part):
-    """A system: the lowest and highest rank it may have (null: not ranked), and which systems it is worse than."""
+    """A system: the lowest and highest rank it may have (null if not ranked), and the systems it is worse than."""
 
     system: str
     ranks: Annotated[tuple[Count, Count] | None, Declared(strict=False)]
@@ -133,7 +133,7 @@ class StandingRecord(Part):
 
 
 class LeaderboardRecord(Part):
-    """What ranks the systems, how far the areas go (C_common, and of which systems), the best, and each system."""
+    """The ranking: the number that ranks, the coverage at which areas end (C_common), the best, and every system."""
 
     quantity: str
     confidence: str
@@ -179,7 +179,7 @@ def schema() -> Json:
 
 
 def encoded(results: Results) -> Json:
-    """The content of the file."""
+    """Encode results as the content of the columnar file."""
     study, board = results.study, leaderboard_of(results) if isinstance(results.study, SelectiveStudy) else None
     content = {
         **dict(study),
@@ -208,7 +208,7 @@ def encoded(results: Results) -> Json:
 
 
 def columns_of(rows: Estimates) -> Json:
-    """The table of estimates as columns, without those that hold only default values."""
+    """Convert estimates to columns, without columns that have only default values."""
     columns = {RENAMED.get(name, name): column for name, column in rows.to_columns().items()}
     return {
         name: column
@@ -219,7 +219,7 @@ def columns_of(rows: Estimates) -> Json:
 
 
 def decoded(content: Json) -> Results:
-    """Results from the content of a file."""
+    """Decode results from the content of the columnar file."""
     from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
 
     task, names = content.get("task"), names_in(content)
@@ -262,7 +262,7 @@ def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
 
 
 def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
-    """The inverse of `columns_of`."""
+    """Convert columns back to estimates: the inverse of `columns_of`."""
     columns: Json = {name: column for name, column in estimates if column is not None}
     names = {new: old for old, new in RENAMED.items()}
     conventions = columns.get("convention", [""] * len(columns["quantity"]))

@@ -1,4 +1,4 @@
-"""The nested file of one run or two: a codec on top of the table, driven by what each quantity declares."""
+"""The nested results file of one or two systems: its encoder, driven by what each quantity declares."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -44,14 +44,14 @@ FAVOURS = {
 
 
 def schema() -> Json:
-    """The JSON Schema of the file."""
+    """The JSON Schema of the nested file."""
     from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
 
     return schema_of(metrics_model())
 
 
 def encoded(results: Results) -> Json:
-    """The content of the file."""
+    """Encode results as the content of the nested file."""
     study, members = results.selective, members_in(results)
     lost = {name: [getattr(system, name) for system in study.systems] for name in LOST}
     content = {
@@ -134,12 +134,12 @@ def _by_side(values: Sequence[Any]) -> Any:
 
 
 def sides_of(results: Results) -> dict[str, str]:
-    """The side of each system in a comparison; empty for a single system."""
+    """The side, left or right, of each system in a comparison; empty for a single system."""
     return dict(zip(results.systems, SIDES, strict=True)) if len(results.systems) > 1 else {}
 
 
 def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:
-    """The numbers of a run, or only those with an interval: quantity, name and key of the coverage, if any."""
+    """The numbers of a run, or only those with an interval: quantity, name and coverage as a key, if any."""
     study = results.selective
     for entry, name, coverage in reported(study.cut, study.coverages):
         if points or not entry.point_only:
@@ -147,7 +147,7 @@ def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, 
 
 
 def member_paths(entry: Quantity, coverage: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where a run holds the fields of an estimate: each field with the keys that lead to it."""
+    """Each field of an estimate with its path, a tuple of keys, in the object of a run."""
     keys = (entry.key, coverage) if coverage else (entry.key,)
     if entry.parameter is None:
         yield "value", (entry.under, *keys) if entry.under else keys
@@ -242,7 +242,7 @@ def _comparison(results: Results) -> Json:
 
 
 def right_minus_left(results: Results, quantity: str, confidence: str) -> Estimate:
-    """The difference of a number of two systems, negated where the second is the baseline."""
+    """The difference between two systems as right − left, negated if the right one is the baseline."""
     left, right = results.systems
     if results.study.baseline == left:
         return results[Key(right, quantity, confidence, minus=Minus("system", left))]

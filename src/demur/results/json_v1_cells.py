@@ -1,4 +1,4 @@
-"""Fields of an estimate as the nested file holds them: writing and reading."""
+"""Fields of an estimate in the nested file: writing and reading."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -19,7 +19,7 @@ _PARTS = tuple(field.name for field in fields(Interval))
 
 
 class Ends(Part):
-    """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
+    """An interval and its method, the counts by which the method was chosen, and its limits before clipping."""
 
     model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
 
@@ -44,7 +44,7 @@ class Ends(Part):
 
 
 def written(row: Estimate, field: str) -> Any:
-    """A field of an estimate as the file holds it: null where it is undefined."""
+    """Convert a field of an estimate to its JSON value; null if it is undefined."""
     value = getattr(row, field)
     if isinstance(value, Interval):
         if field == "percentile":
@@ -55,7 +55,7 @@ def written(row: Estimate, field: str) -> Any:
 
 
 def estimate_of(key: Key, members: Mapping[str, Any], undefined: str = "") -> Estimate:
-    """An estimate from its members of the file: a null is the default of a field, and a null value has a reason."""
+    """Build an estimate from its members of the file; null means a field's default, or an undefined value."""
     present = {field: _read(field, value) for field, value in members.items() if value is not None}
     if "value" not in present:
         present |= {"value": math.nan, "undefined": undefined or Measure.of(key.quantity).quantity.undefined}

@@ -21,7 +21,7 @@ _ROUNDING = 1e-12
 
 
 class AreaAt(Part):
-    """An area cut at a coverage; `requested` is null where the common coverage of two runs was the default."""
+    """An area up to a coverage; `requested` is null if the common coverage of two runs was the default."""
 
     requested: Share | None
     used: Share
@@ -143,7 +143,7 @@ class MaybeSides(Part):
 
 
 class SideCauses(Part):
-    """Why units of the left and of the right run failed, where that is known."""
+    """Causes of failure of the units of the left and of the right run, if known."""
 
     left: Many[Cause] | None
     right: Many[Cause] | None
@@ -212,7 +212,7 @@ class Compared(Part):
 
 
 class SkippedVariant(Part):
-    """A confidence that was left out, and why."""
+    """A confidence that was left out, and the reason."""
 
     name: str
     reason: str

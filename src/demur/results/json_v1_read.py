@@ -1,4 +1,4 @@
-"""Reading the nested file: the table of estimates, the curves and the warnings from its members."""
+"""Decoding of the nested file: estimates, curves and warnings from its members."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ from demur.types import Json
 
 
 def decoded(content: Json) -> Results:
-    """Results from the content of a file."""
+    """Decode results from the content of the nested file."""
     names_of_features = names_in(content)
     members = file_members(names_of_features)
     file: Any = metrics_model(names_of_features).model_validate(content, extra="ignore")

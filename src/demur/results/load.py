@@ -1,4 +1,4 @@
-"""Loading: a result file of any kind."""
+"""Loading of results files of any kind."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ _CONTRADICTIONS = (ArithmeticError, AttributeError, LookupError, RuntimeError, S
 
 @contextmanager
 def coherent(where: object = "") -> Iterator[None]:
-    """A context for what is made of a file: where its numbers contradict one another, it is refused in one line.
+    """A context for decoding a file: numbers that contradict one another raise an error of one line.
 
     Each member is checked, and so are some that depend on one another; but a file that was changed by hand can
     contradict itself in more ways than can be listed.
@@ -45,7 +45,7 @@ def load(path: str | Path) -> Results:
 
 
 def results_of(content: Any) -> Results:
-    """Results from parsed JSON; inconsistent content is an error of one line."""
+    """Decode results from parsed JSON; inconsistent content is an error of one line."""
     members = content if isinstance(content, dict) else {}
     with coherent():
         return _decoded(members)
@@ -64,7 +64,7 @@ def _decoded(members: Json) -> Results:
 
 
 def load_any(path: str | Path) -> tuple[Results | Calibration, str]:
-    """Results or a calibration, whichever the file holds, and the SHA-256 of its bytes."""
+    """Read a file of results or of a calibration, and return its content with the SHA-256 of its bytes."""
     data = strict_json.read_bytes(path)
     try:
         content = strict_json.loads(strict_json.decode(data))
@@ -75,7 +75,7 @@ def load_any(path: str | Path) -> tuple[Results | Calibration, str]:
 
 
 def is_own(content: Any) -> bool:
-    """Whether a parsed file is one of demur's own."""
+    """Whether a parsed file was written by demur."""
     members = content if isinstance(content, dict) else {}
     tool = members.get("tool")
     return "schema_version" in members and isinstance(tool, dict) and tool.get("name") == "demur"

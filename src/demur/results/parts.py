@@ -1,4 +1,4 @@
-"""Models of the parts of a result besides its estimates, checked on writing and on reading."""
+"""Models of the members of a results file other than estimates: curves, cases, inputs and settings."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -28,7 +28,7 @@ class Columns(Part):
 
 
 class Vertices(Columns):
-    """The vertices of a curve: between two of them the generalized risk is a straight line."""
+    """The vertices of a curve; between two of them the generalized risk is linear."""
 
     of: ClassVar[str] = "the oracle order"
     coverage: Numbers
@@ -51,13 +51,13 @@ class Points(Vertices):
 
 
 class Reference(Part):
-    """The reference of a curve: the same losses in the oracle order."""
+    """The reference of a curve: that of the same losses ranked by the oracle."""
 
     oracle: Vertices
 
 
 class Band(Columns):
-    """Ends of a risk at each coverage: of an interval there, and of a band that holds at all of them at once."""
+    """Pointwise and simultaneous confidence limits of the risk at each coverage."""
 
     of: ClassVar[str] = "a band"
     low: Numbers
@@ -66,7 +66,7 @@ class Band(Columns):
     high_simultaneous: Many[Number]
 
     def simultaneous(self) -> tuple[Floats, Floats]:
-        """The ends of the band over the whole curve; nan where too few clusters have shown a loss for one."""
+        """The lower and upper limits of the simultaneous band; nan where too few clusters have a loss."""
         return np.array(self.low_simultaneous, float), np.array(self.high_simultaneous, float)
 
     def _mistakes(self) -> Iterator[str]:
@@ -79,7 +79,7 @@ class Band(Columns):
 
 
 class Bands(Part):
-    """How far the curve may be off, at operating points of it: all of them, or some spread evenly."""
+    """Confidence bands of the curve, at all operating points or at some spread evenly."""
 
     level: Share
     coverage: Annotated[Many[float], Declared(min_length=1)]
@@ -94,7 +94,7 @@ class Bands(Part):
 
 
 class RiskIntervals(Columns):
-    """The 95 % interval of the risk at every operating point, as if its threshold had been fixed beforehand."""
+    """The 95 % interval of the risk at every operating point, for a threshold fixed in advance."""
 
     of: ClassVar[str] = "the intervals"
     low: Many[Number]
@@ -108,7 +108,7 @@ class RiskIntervals(Columns):
 
 
 class Histogram(Part):
-    """Answers by confidence: how many right and wrong between each edge and the next; abstentions have none."""
+    """Numbers of right and wrong answers by confidence, between each edge and the next, and of abstentions."""
 
     edges: Numbers
     right: Many[Count]
@@ -121,7 +121,7 @@ class Histogram(Part):
 
 
 class ReliabilityBin(Part):
-    """Answers with a confidence from low up to high: their mean confidence, and the share that was right."""
+    """Answers with a confidence from low up to high: their number, mean confidence, and share that is right."""
 
     low: Share
     high: Share
@@ -131,14 +131,14 @@ class ReliabilityBin(Part):
 
 
 class EceIfCalibrated(Part):
-    """The ECE a calibrated system with the same clusters would show: its mean, and its 95 % point."""
+    """The ECE that a calibrated system with the same clusters would have: its mean, and its 95 % quantile."""
 
     mean: Share
     high: Share
 
 
 class ReliabilityTable(Part):
-    """How the confidence does as a probability of being exactly right."""
+    """How good the confidence is as a probability of being exactly right."""
 
     ece: Share
     ece_if_calibrated: EceIfCalibrated | None = None
@@ -151,14 +151,14 @@ LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
 
 class BinBounds(Part):
-    """How far areas, their excess over the oracle order too, may be from those of the data, up to any coverage."""
+    """Upper bounds on the error of areas, and of their excess over the oracle, due to bins, up to any coverage."""
 
     aurc: Annotated[float, Declared(ge=0)]
     augrc: Annotated[float, Declared(ge=0)]
 
 
 class Bins(Part):
-    """What a summary rounded: confidences to bins of a `width`, losses to `loss_digits`; and the error bounds."""
+    """The rounding in a summary: confidences to bins of a `width`, losses to `loss_digits`; and its error bounds."""
 
     number: Count
     width: float | None
@@ -185,11 +185,11 @@ class CurveRecord(Part, Tabular):
 
     @classmethod
     def within(cls, part: Part) -> Self:
-        """The record among the members of a larger part."""
+        """The record whose members are among those of a larger part."""
         return cls(**{name: getattr(part, name) for name in cls.model_fields})
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Every operating point of the curve."""
+        """The operating points of the curve as columns."""
         return {name: [*column] for name, column in self.curve if column is not None}
 
     @property
@@ -219,7 +219,7 @@ class CurveRecord(Part, Tabular):
 
 
 class Case(Part):
-    """One unit, by its names alone."""
+    """One unit, identified by its names."""
 
     participant: Name
     item: str
@@ -229,7 +229,7 @@ CaseList = Many[Case]
 
 
 class ConfidentErrors(Part):
-    """The most confident answers of a system that are wrong."""
+    """The most confident wrong answers of a system."""
 
     system: str
     confidence: str
@@ -237,14 +237,14 @@ class ConfidentErrors(Part):
 
 
 class Declined(Part):
-    """Units a system declined and another answered right: how many, and the first of them in order."""
+    """Units that a system declined and another answered right: their number, and the first of them."""
 
     count: Count
     first: CaseList
 
 
 class Input(Part):
-    """An input file and the run in it; of a table, its columns by role and its instrument."""
+    """An input file and the run in it; for a table, its columns by role and its instrument."""
 
     # An unnamed input has no label in a file.
     model_config: ClassVar = {"json_schema_extra": lambda schema: schema["required"].remove("label")}
@@ -260,7 +260,7 @@ class Input(Part):
 
 
 class AlsoRead(Part):
-    """A file that was read beside the inputs: a calibration, an instrument."""
+    """A file that was read in addition to the inputs, such as a calibration or an instrument."""
 
     path: str
     sha256: str
@@ -285,7 +285,7 @@ class Bootstrap(Part):
 
 
 class Execution(Part):
-    """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
+    """How the numbers were computed: the engine, the number of threads and shards, and the route.
 
     None of it changes a number. What the engine does not compute, numpy does. What needs single units, which summaries
     do not hold, is `left_out`.
@@ -306,14 +306,14 @@ class RequestedInterval(Part):
 
 
 class Cause(Part):
-    """Why units failed, and how many did."""
+    """A cause of failure, and the number of units that failed by it."""
 
     cause: str
     units: Count
 
 
 class Skipped(Part):
-    """A confidence that was left out, why, and of which system where there are several."""
+    """A confidence that was left out, the reason, and the system if there are several."""
 
     name: str
     reason: str

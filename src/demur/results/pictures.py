@@ -1,4 +1,4 @@
-"""Picture data of results, for page, notebook and paper figure; and the notebook's HTML."""
+"""Data of the pictures of results, for page, notebook and paper; and the HTML of notebooks."""
 
 import math
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.html import html_pictures, html_table
 from demur.drawing.labels import isolated, shortened
-from demur.drawing.looks import look_at
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.drawing.system_styles import system_style
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
@@ -20,11 +20,11 @@ _NOTEBOOK_SIZE = (480, 300)
 
 
 def risk_curve(results: Results, system: str, confidence: str, label: str = "") -> RiskCurve:
-    """The risk of a system under a confidence, with everything that is stored around it."""
+    """The risk–coverage curve to draw of a system under a confidence, with its bands and references."""
     record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
     random = None if math.isnan(risk) else (risk, risk)
     oracle = [*_oracle_order(record.reference.oracle)] if random and record.reference else []
-    style, curve, bands, band = look_at(results.systems.index(system)).style, record.curve, record.bands, None
+    style, curve, bands, band = system_style(results.systems.index(system)).style, record.curve, record.bands, None
     if bands is not None:
         ends = bands.selective_risk
         # Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between.
@@ -35,7 +35,7 @@ def risk_curve(results: Results, system: str, confidence: str, label: str = "") 
 
 
 def reliability_bins(table: ReliabilityTable, label: str, style: str) -> ReliabilityBins:
-    """The bins of a reliability diagram that hold answers."""
+    """The bins of a reliability diagram that are not empty."""
     points = ((row.mean_predicted, row.fraction_correct, row.count) for row in table.bins)
     return ReliabilityBins.of(label, style, points)
 
@@ -52,7 +52,7 @@ def _oracle_order(vertices: Vertices) -> Iterator[tuple[float, float]]:
 
 
 def notebook_html(results: Results) -> str:
-    """The curves of the first few confidences, and the numbers of the console."""
+    """The HTML for a notebook: the curves of the first few confidences, and the numbers of the console."""
     names, confidences = results.selective.names("console"), results.selective.confidences
     labels = _labels(results)
     pictures = {}

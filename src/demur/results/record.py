@@ -1,4 +1,4 @@
-"""The record of a selective study: population, settings, and cases to look at, by name only."""
+"""The record of an evaluation of answers: population, settings, and cases to review, by name only."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FEWEST_UNITS = 10  # of an item, unless it is that of an instrument
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """The settings of an evaluation, its systems as read (`given`) and as compared (`alignment`), and their views."""
+    """An evaluation in progress: settings, systems as read (`given`) and as compared (`alignment`), and views."""
 
     settings: Settings
     given: Mapping[str, Items]
@@ -106,7 +106,7 @@ def _requested(settings: Settings, systems: int) -> Json:
 
 
 def loss_record(items: Items, name: str | None) -> Json:
-    """The loss as a file records it."""
+    """The loss as members of the file."""
     losses = items.losses
     if losses is not None and losses.name != GIVEN:
         return {"name": losses.name, "definition": losses.definition, "raw_multiplier": losses.divisor}
@@ -120,7 +120,7 @@ def loss_record(items: Items, name: str | None) -> Json:
 
 
 def input_of(items: Items) -> Input:
-    """The source of the facts of a system."""
+    """The record of the file that a system was read from."""
     source = items.source
     return Input(**{name: getattr(source, name, None) if source else None for name in Input.model_fields})
 
@@ -177,7 +177,7 @@ def _cases(items: Items, units: Indices) -> list[Json]:
 
 
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
-    """The numbers of every item, which do not depend on the confidence.
+    """The estimates for every item, which do not depend on the confidence.
 
     There are none unless an instrument fixes the items, or they have names, are few, and have enough units each.
     """

@@ -1,4 +1,4 @@
-"""Settings of an evaluation: what to compute, with everything checked."""
+"""Settings of an evaluation, which say what to compute, with all values checked."""
 
 from __future__ import annotations
 
@@ -100,28 +100,28 @@ class Settings:
 
     @property
     def targets(self) -> tuple[Coverage, ...]:
-        """The coverages the risk is reported at."""
+        """The coverages at which the risk is reported."""
         return tuple(map(Coverage.of, _listed(self.coverages)))
 
     @property
     def request(self) -> Request | None:
-        """One more interval, if it was requested."""
+        """The additional interval that was requested; None if there is none."""
         return Request.of(self.interval, self.level)
 
     def cut(self, systems: int) -> str:
-        """The coverage that areas are cut at, as quantity names spell it."""
+        """The coverage at which areas end, as spelled in names of quantities."""
         if self.area_coverage is None:
             return HALF.text if systems == 1 else COMMON
         return Coverage.of(self.area_coverage).text
 
     def measures(self, systems: int) -> list[Measure]:
-        """Every reported quantity, in the order of the registry."""
+        """All reported quantities, in the order of the registry."""
         coverages = [target.text for target in self.targets]
         return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
 
 
 def recorded_settings(results: Results) -> Settings:
-    """The settings of results, from their record."""
+    """The settings that results were computed with, from their record."""
     study = results.selective
     return Settings(
         loss=study.loss.name,

@@ -1,4 +1,4 @@
-"""Studies: what was evaluated and how, besides the numbers, as models of the file."""
+"""Studies: the record of what was evaluated and how, apart from the numbers, as models of the file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -66,7 +66,7 @@ class Study(Part):
 
 
 def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str, str]]:
-    """Every reported number of a curve: its quantity, its name and its coverage, if any."""
+    """All reported numbers of a curve: quantity, name, and coverage if any."""
     for entry in (entry for entry in quantities("curve") if entry.reported):
         if entry.parameter is None:
             yield entry, entry.name, ""
@@ -85,7 +85,7 @@ def signed_loss(loss: parts.Loss) -> str:
 
 
 class SelectiveSystem(EvaluatedSystem):
-    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds.
+    """One system: answered units, clusters it failed on, and clusters that only it lacks or has.
 
     Where repeats of a question were put together, `rows` counts all of them, and `rows_failed` those that failed.
     """
@@ -101,7 +101,7 @@ class SelectiveSystem(EvaluatedSystem):
 
 
 class SelectiveStudy(Study):
-    """An evaluation of systems that may abstain."""
+    """The record of an evaluation of systems that may abstain."""
 
     task: Literal["selective"] = "selective"
     noun: str = PARTICIPANT
@@ -123,11 +123,11 @@ class SelectiveStudy(Study):
     confident_errors: Many[parts.ConfidentErrors]
 
     def signed(self, *, independent: bool) -> Self:
-        """The same with its signature recorded; rows that are independent have no cluster."""
+        """A copy with the signature recorded; `independent` rows have no cluster."""
         return self._with(self.signature().under({"cluster": NONE, "boot": self._boot("item")} if independent else {}))
 
     def signature(self, confidence: str | None = None) -> Signature:
-        """Which definition the numbers follow, of all confidences or of one; files that record none follow it too."""
+        """The signature of the definition that the numbers follow, for all confidences or for one."""
         independent = f"|cluster:{NONE}|" in self.convention.get(SIGNATURE, "")
         names = [confidence] if confidence is not None else self.confidences
         return Signature(
@@ -145,21 +145,21 @@ class SelectiveStudy(Study):
 
     @property
     def clusters_failed(self) -> int:
-        """How many clusters failed in at least one system."""
+        """The number of clusters that failed in at least one system."""
         return self.clusters_total - self.clusters_included
 
     @property
     def cut(self) -> str:
-        """The coverage that areas are cut at, as quantity names spell it."""
+        """The coverage at which areas end, as spelled in names of quantities."""
         return COMMON if self.area_coverage is None else self.area_coverage
 
     @property
     def headline(self) -> Key:
-        """The key, without a system, of the number that systems are compared by: fixed before anything is computed."""
+        """The key, without a system, of the number that systems are compared by, fixed before computing."""
         return Key("", f"{AREA}@{self.cut}", self.confidences[0])
 
     def names(self, shown: str) -> list[str]:
-        """The names of the quantities that are shown in one section."""
+        """The names of the quantities shown in one section or table."""
         cells = reported(self.cut, self.coverages)
         return [name for entry, name, coverage in cells if shown in entry.shown and not coverage]
 

@@ -1,4 +1,4 @@
-"""Results: the table of estimates, with the curves, the warnings and the study it is of."""
+"""Results: the table of estimates, with curves, warnings and the study they belong to."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Curves(dict[tuple[str, str], CurveRecord]):
 
 
 class Results(Estimates):
-    """Every number of every system, and everything shown beside them.
+    """The results of an evaluation: every number of every system, with curves, warnings and the study.
 
     One or two systems are written as the nested file, anything else as columns; `load` reads both.
     """
@@ -60,7 +60,7 @@ class Results(Estimates):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The names of the systems, in the order they were given."""
+        """The names of the systems, in the order given."""
         return tuple(system.name for system in self.study.systems)
 
     @property
@@ -95,7 +95,7 @@ class Results(Estimates):
 
     @property
     def nested(self) -> bool:
-        """Whether the nested file can hold these results."""
+        """Whether these results can be written as the nested file."""
         return isinstance(self.study, SelectiveStudy) and len(self.study.systems) <= _PAIR
 
     def leaderboard(self) -> Leaderboard:
@@ -112,7 +112,7 @@ class Results(Estimates):
 
     @property
     def why_nothing_decides(self) -> str:
-        """Why no difference can be decided: no resamples, too few of them, or a single cluster; empty otherwise."""
+        """The reason why no difference can be decided: too few resamples or a single cluster; else empty."""
         study = self.study
         if study.bootstrap is None:
             return resampled(0, "", 0)
@@ -121,7 +121,7 @@ class Results(Estimates):
         return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 
     def narrowed(self, names: str | Sequence[str] | None) -> Results:
-        """The results for these confidences only, in this order: a list, or a text with commas."""
+        """The results for these confidences only, in this order; `names` is a list, or a text with commas."""
         if names is None:
             return self
         known = self.selective.confidences
@@ -136,7 +136,7 @@ class Results(Estimates):
         return Results(rows, signed, curves, self.warnings, self.library)
 
     def about(self, **columns: Any) -> Iterator[ResultWarning]:
-        """The warnings that apply to numbers with these key columns."""
+        """The warnings that apply to numbers with these values of key columns."""
         for warning in self.warnings:
             if all(getattr(warning.about, name) in (None, value) for name, value in columns.items()):
                 yield warning
@@ -166,18 +166,18 @@ class Results(Estimates):
             raise UserError(f"the result does not hold together: {error}") from error
 
     def to_json(self) -> dict[str, Any]:
-        """The content of the file."""
+        """The content of the file as JSON values."""
         content: dict[str, Any] = loads(self.text)
         return content
 
     @property
     def text(self) -> str:
-        """The text of the file."""
+        """The content of the file as JSON text."""
         return joined(self._members.values())
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the result that does not depend on time, command or engine."""
+        """A hash of the results that does not depend on time, command or engine."""
         return fingerprint(joined(text for name, text in self._members.items() if name not in _UNDATED).encode())
 
     @property
@@ -187,7 +187,7 @@ class Results(Estimates):
 
     @property
     def input_paths(self) -> list[str]:
-        """The files the results were made from."""
+        """The paths of the files the results were computed from."""
         files = [source.path for source in self.study.inputs] + [file.path for file in self.study.also_read]
         return [path for path in files if path]
 
@@ -198,7 +198,7 @@ class Results(Estimates):
         return {sha256 for sha256 in files if sha256}
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
-        """Write the file, whole or not at all, and never over a file it was made from or another input."""
+        """Write the file atomically, and never over a file the results were computed from or another input."""
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     def _repr_html_(self) -> str:
@@ -223,7 +223,7 @@ def turned(row: Estimate) -> Estimate:
 
 
 def joined(members: Iterable[str]) -> str:
-    """The text of a JSON object from its members."""
+    """Join the texts of members into the text of a JSON object."""
     return "{\n  " + ",\n  ".join(members) + "\n}\n"
 
 
@@ -246,7 +246,7 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
 
 
 def provenance(plan: Plan, created_at: str | None, command: str | None, also_read: Iterable[str | Path] = ()) -> Json:
-    """What every study records of its origin: time, tool, engine, further files and resampling."""
+    """The members that record the origin of a study: time, tool, engine, further files and resampling."""
     return {
         "also_read": [{"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in also_read],
         "created_at": now() if created_at is None else created_at,
@@ -257,7 +257,7 @@ def provenance(plan: Plan, created_at: str | None, command: str | None, also_rea
 
 
 def named_inputs(systems: Mapping[str, Input]) -> list[Input]:
-    """Inputs labelled with the names of their systems, unless those follow from the files."""
+    """Label inputs with the names of their systems, unless those follow from the files."""
     if system_names([*systems.values()]) == tuple(systems):
         return [*systems.values()]
     return [source.model_copy(update={"label": name}) for name, source in systems.items()]

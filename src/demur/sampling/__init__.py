@@ -1,1 +1,1 @@
-"""Samples: the data as a table per cluster, how often each cluster is drawn, and running sums with their areas."""
+"""Bootstrap samples: the data as a table per cluster, the weights of the clusters, running sums and their areas."""

@@ -1,4 +1,4 @@
-"""Coverages and risks as they are typed, where 0.3 is three tenths."""
+"""Coverages, risks and thresholds parsed exactly as they are typed: 0.3 is three tenths, not the nearest double."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FLOAT_SLACK = Fraction(1, 10**12)
 
 
 def risk_of(text: str) -> Fraction:
-    """A risk somebody asks for, exactly as it was typed: 0 or more, as losses may be larger than 1.
+    """Parse a risk as an exact fraction, 0 or more; losses, and so risks, may be larger than 1.
 
     >>> risk_of("0.1"), risk_of("1/3")
     (Fraction(1, 10), Fraction(1, 3))
@@ -33,7 +33,7 @@ def risk_of(text: str) -> Fraction:
 
 
 def typed_share(text: str, *, bare: bool = True) -> str:
-    """A share as it is typed: with %, or if `bare` when above 1, per cent; anything else is returned unchanged.
+    """Convert a percentage to a share, digits kept: text with %, or if `bare` any number above 1; else return it.
 
     The share has as many digits as were typed.
 
@@ -50,7 +50,7 @@ def typed_share(text: str, *, bare: bool = True) -> str:
 
 
 def threshold_of(text: str) -> float:
-    """A threshold of a confidence: any number.
+    """Parse a threshold on a confidence, which may be any finite number.
 
     >>> threshold_of("0.7"), threshold_of("-2")
     (0.7, -2.0)
@@ -63,7 +63,7 @@ def threshold_of(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """A coverage in (0, 1] somebody asks for.
+    """A requested coverage in (0, 1].
 
     Text is the exact decimal. A float stands for the decimal it prints as and reaches k/N within one part in 10¹²,
     so that 0.1 + 0.2 reaches 3/10 and a Cmax that went through a float reaches its own operating point.
@@ -80,7 +80,7 @@ class Coverage:
 
     @classmethod
     def of(cls, value: str | float | Fraction | Decimal | Coverage) -> Coverage:
-        """Read a coverage as it was given."""
+        """Parse a coverage from text, a number or a fraction."""
         if isinstance(value, Coverage):
             return value
         target = cls._text(value) if isinstance(value, str) else cls._number(value)
@@ -111,24 +111,24 @@ class Coverage:
 
     @lru_cache(maxsize=4096)  # noqa: B019  (coverages are few, small and for ever equal)
     def units_needed(self, units: int) -> int:
-        """The smallest k for which k of `units` reaches this coverage."""
+        """The smallest number k of accepted units for which k / `units` reaches this coverage."""
         return math.ceil(self.least_share * units)
 
     @property
     def least_share(self) -> Fraction:
-        """The share of the units that reaches it."""
+        """The smallest share of accepted units that counts as reaching this coverage."""
         return self.value * (1 - self.slack) if self.slack else self.value
 
     @lru_cache(maxsize=4096)  # noqa: B019
     def position(self, units: int) -> Fraction:
-        """The coverage in units, on the whole number it stands for when a float falls within its slack of one."""
+        """The coverage times `units`; a float within rounding of a whole number of units is that number."""
         exact = self.value * units
         nearest = round(exact)
         return Fraction(nearest) if abs(exact - nearest) <= self.slack * exact else exact
 
     @property
     def key(self) -> str:
-        """The coverage as a key of a file: the decimal as typed, with at least two digits.
+        """The coverage as a key in a results file: the decimal as typed, with at least two digits.
 
         >>> [Coverage.of(text).key for text in ("0.1", "0.101", ".5", "1")]
         ['0.10', '0.101', '0.50', '1.00']
@@ -138,7 +138,7 @@ class Coverage:
 
     @classmethod
     def of_key(cls, key: str) -> Coverage:
-        """The coverage a file has under this key, as it was typed.
+        """Parse a coverage from its key in a results file.
 
         >>> [Coverage.of_key(Coverage.of(text).key).text for text in ("0.1", "0.101", "1", "1/3")]
         ['0.1', '0.101', '1', '1/3']
@@ -147,7 +147,7 @@ class Coverage:
 
     @property
     def plain(self) -> Coverage:
-        """The same coverage, as short as its key tells it from others: 0.10 is typed 0.1.
+        """The same coverage in the shortest spelling that has the same key: 0.10 becomes 0.1.
 
         >>> [Coverage.of(text).plain.text for text in ("0.10", ".5", "1.0", "0.100", "1/3")]
         ['0.1', '0.5', '1', '0.100', '1/3']

@@ -41,7 +41,7 @@ NO_SEED = "a seed is needed wherever anything is resampled: give any integer, 0 
 
 
 def checked_seed(seed: object) -> int:
-    """A seed is an integer from 0 to 2⁶⁴ − 1, and there is no default: a hidden one would be a hidden choice."""
+    """Return a seed if it is an integer from 0 to 2⁶⁴ − 1; raise an error otherwise."""
     if seed is None:
         raise UserError(NO_SEED)
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
@@ -61,7 +61,7 @@ def drawn_clusters(seed: int, replicates: NDArray[np.integer], clusters: int) ->
 
 
 def signs(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
-    """A sign for each cluster, +1 or −1, one row per replicate: by the highest bit of the word a draw is made of.
+    """Random signs, +1 or −1, one row per replicate and one column per cluster: the highest bit of the random word.
 
     >>> signs(7, np.arange(2), 5).tolist()
     [[-1.0, 1.0, -1.0, 1.0, -1.0], [1.0, 1.0, 1.0, 1.0, -1.0]]
@@ -71,7 +71,7 @@ def signs(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
 
 
 def folds(seed: int, clusters: int, number: int, *, purpose: int = 0) -> Integers:
-    """The fold of each cluster, of so many folds that differ in size by one at most.
+    """Assign each cluster to one of `number` random folds, whose sizes differ by at most one; folds count from 0.
 
     >>> folds(7, 8, 3).tolist(), folds(7, 8, 2, purpose=1).tolist()
     ([2, 0, 1, 1, 0, 2, 1, 0], [1, 0, 1, 1, 0, 0, 1, 0])
@@ -91,7 +91,7 @@ def _words(seed: int, replicates: NDArray[np.integer], clusters: int) -> Words:
 
 
 def drawn_within(seed: int, replicates: NDArray[np.integer], strata: Sequence[int]) -> Integers:
-    """The clusters of each replicate, as many of each stratum as there are; `strata` gives that of each cluster.
+    """The clusters of each replicate, drawn within strata; `strata` gives the stratum of each cluster.
 
     >>> drawn_within(7, np.arange(2), [0, 1, 0, 1, 1]).tolist()
     [[2, 0, 4, 1, 3], [0, 0, 1, 1, 3]]
@@ -105,7 +105,7 @@ def drawn_within(seed: int, replicates: NDArray[np.integer], strata: Sequence[in
 
 
 def weights(seed: int, replicates: NDArray[np.integer], clusters: int, strata: Sequence[int] | None = None) -> Floats:
-    """How often each replicate holds each cluster: small integers, as doubles so that products with sums are exact.
+    """How often each cluster (a column) occurs in each replicate (a row): whole numbers as doubles.
 
     >>> weights(7, np.arange(2), 5).tolist()
     [[1.0, 0.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 0.0, 0.0]]

@@ -1,4 +1,4 @@
-"""Engines, which add up for replicates: numpy, or the compiled kernel, with the same numbers to 1e-12 in less time.
+"""Choice of the engine that computes sums over replicates: numpy, or the compiled kernel, equal to 1e-12 and faster.
 
 The kernel is used if it was built, with the widest instructions of the processor, unless `DEMUR_ENGINE` is set:
 
@@ -51,7 +51,7 @@ def chosen_kernel() -> Kernel | None:
 
 
 def about() -> dict[str, str]:
-    """The engine in use, the path of the kernel or why there is none, and the versions of Python and numpy."""
+    """The engine in use, the path of the kernel or why it is missing, and the versions of Python and numpy."""
     import platform  # noqa: PLC0415  (slow to import, and rarely needed)
 
     import numpy as np  # noqa: PLC0415
@@ -68,19 +68,19 @@ def about() -> dict[str, str]:
 
 
 def drawn(seed: int, replicates: range, clusters: int) -> Weights | None:
-    """Random weights of the clusters by the kernel; None for numpy, or if a weight exceeds what the kernel holds."""
+    """Bootstrap weights drawn by the kernel; None if numpy is in use or a weight exceeds what the kernel can store."""
     kernel = chosen_kernel()
     return None if kernel is None else kernel.drawn(seed, replicates, clusters)
 
 
 def packed(rows: Floats) -> Weights:
-    """Given weights, one row per replicate, for the engine in use."""
+    """Convert weights, one row per replicate, to the form of the engine in use."""
     kernel = chosen_kernel()
     return (kernel and kernel.packed(rows)) or Weights.of(rows)
 
 
 def replicates_at_once(cached: int) -> int:
-    """How many replicates make a block, if the arrays of so many stay in the cache: the kernel takes whole groups."""
+    """The number of replicates per block, given how many fit in the cache; the kernel takes whole groups of 8."""
     if chosen_kernel() is None:
         return cached
     from demur.sampling.kernel import LANES  # noqa: PLC0415  (numpy does without it)

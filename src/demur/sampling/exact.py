@@ -1,4 +1,4 @@
-"""The data in fractions: a sample whose numbers are rounded once, when they are read.
+"""Exact point estimates: the data as a sample in fractions, whose numbers are rounded once, when they are read.
 
 A quotient of integers rarely fits a double. Of many, each is kept as an unevaluated sum of two doubles (106 bits), the
 pairs are added without losing what a rounding drops, and the total is a fraction.
@@ -33,21 +33,21 @@ _FEW = 16
 
 @dataclass(frozen=True, eq=False)
 class ExactSample(Sample):
-    """The data as a sample in fractions, without influences."""
+    """The data as a sample that computes in fractions and without derivatives."""
 
     @classmethod
     def of(cls, table: Table) -> ExactSample:
-        """The data of a table."""
+        """The sample that is the data of a table."""
         return cls(table, Weights.once(1))
 
     @cached_property
     def curve(self) -> Line:
-        """The sums at each operating point, the most confident first."""
+        """Running sums at each operating point, the most confident first."""
         return ExactLine(self.table.plateaus, self.weights, self.table.whole, data=self.table.points)
 
     @cached_property
     def oracle(self) -> Line:
-        """The sums at each level of loss, the lowest first."""
+        """Running sums at each level of loss, the lowest first."""
         return ExactLine(self.table.levels, self.weights, self.table.whole, data=self.table.oracle_points)
 
     @cached_property
@@ -62,16 +62,16 @@ class ExactSample(Sample):
 
     @cached_property
     def loss(self) -> Number:
-        """The summed loss numerators of all answers."""
+        """The sum of the loss numerators of all answers."""
         return _exact(self.curve.ends[1][0])
 
     def accepted(self, points: int) -> tuple[Number, Number]:
-        """Number of answers up to an operating point, and their summed loss numerators."""
+        """Number of answers accepted at an operating point (counted from 1), and the sum of their loss numerators."""
         count, loss = self.curve.points(np.full(1, points))
         return _exact(count[0]), _exact(loss[0])
 
     def end(self, coverage: Coverage | Number) -> Number:
-        """Where an area ends: at a coverage, or at all answers where these are fewer; or at so many units."""
+        """The number of units at which an area ends: a coverage times N, or a given number; at most all answers."""
         if isinstance(coverage, Number):
             return coverage
         return least(_exact(coverage.position(int(self.units.value[0]))), self.answered)
@@ -85,25 +85,25 @@ class ExactSample(Sample):
         return within
 
     def exactly(self, values: Any) -> Any:
-        """Numbers as fractions."""
+        """Convert numbers to fractions."""
         return np.array(
             [value if math.isnan(value) else Fraction(value) for value in np.ravel(values).tolist()], object
         )
 
     def centred(self, moving: Number) -> Number:
-        """The number itself, which has no influences."""
+        """The number unchanged: numbers of an exact sample have no influences to centre."""
         return moving
 
 
 @dataclass(frozen=True, eq=False)
 class ExactLine(Line):
-    """Points whose areas are fractions, in units × loss numerators."""
+    """Running sums whose areas are fractions, in units × loss numerators."""
 
     data: Points = field(kw_only=True)
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
-        """Answers and losses up to each step."""
+        """Number of answers and sum of losses up to each step."""
         count, loss = (np.append(0.0, sums)[:, None] for sums in self.data)
         return count, loss
 
@@ -138,7 +138,7 @@ class ExactLine(Line):
         return _exact(doubled / 2)
 
     def rank_sum(self) -> Any:
-        """Σ of the mean loss of the first n units, n = 1 … K, with the loss of a step spread evenly over its units."""
+        """Sum over n = 1 … K of the mean loss of the first n units, the loss of a step spread evenly over its units."""
         quotients = (sum_of_quotients(loss_sum, ranks) for ranks, loss_sum in self._by_rank())
         return _exact(sum(quotients, Fraction(0))).value
 
@@ -175,7 +175,6 @@ def _selective_area(points: Points) -> Fraction:
 
 
 def _generalized_area(points: Points) -> Fraction:
-    """Area under the summed loss: trapezoids, from 0 at coverage 0."""
     width, heights = points.count.copy(), points.loss_sum.copy()
     width[1:] -= points.count[:-1]
     heights[1:] += points.loss_sum[:-1]
@@ -183,7 +182,7 @@ def _generalized_area(points: Points) -> Fraction:
 
 
 def sum_of_quotients(numerator: Floats, denominator: Floats) -> Fraction:
-    """Σ numerator/denominator, of few quotients exactly, else to about 100 bits; denominators are integers.
+    """Σ numerator/denominator: exact for few quotients, to about 100 bits for many. Denominators are integers.
 
     >>> sum_of_quotients(np.array([1.0, 1.0]), np.array([3.0, 3.0]))
     Fraction(2, 3)

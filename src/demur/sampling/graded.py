@@ -1,4 +1,4 @@
-"""Graded units, from which curves are made: answers with a loss and a confidence, and a count of abstentions."""
+"""Graded units, the input of risk–coverage curves: answers with a loss and a confidence, and a count of abstentions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.coded import distinct
+from demur.facts.compact_array import distinct
 from demur.facts.ids import are_sorted, sorted_ids
 from demur.facts.items import Items
 from demur.types import Flags, Floats, Indices, Integers
@@ -41,7 +41,7 @@ class Clusters:
 
     @classmethod
     def of(cls, owners: Sequence[int | str], answered: Flags) -> Clusters:
-        """From the cluster of every unit, and which units are answered."""
+        """Build the clusters from the cluster id of every unit and flags of which units are answered."""
         ids = sorted_ids(owners)
         position = {owner: index for index, owner in enumerate(ids)}
         cluster = np.array([position[owner] for owner in owners], dtype=np.intp)
@@ -50,13 +50,13 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graded:
-    """Losses and confidences of the answered units, and how many units there are in all.
+    """Losses and confidences of the answered units, and the number of units including abstentions.
 
     A loss is `loss / divisor`. Integral losses are stored as integers, whatever their type: their sums are exact and do
     not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the facts of a
     reader that the units came from, if any, `made_of` is the `Confidence` that `grade` used, and `library` that of a
     frame they came in. With `count`, an entry stands for several answered units that are alike; its arrays may then be
-    `Coded`.
+    `CompactArray`.
     """
 
     units: int
@@ -94,7 +94,7 @@ class Graded:
 
     @property
     def scale(self) -> int:
-        """The factor from a confidence to the given signal: −1 where lower values mean more confident."""
+        """The factor from a confidence to the original signal: −1 where lower values mean more confident."""
         return -1 if self.made_of is not None and self.made_of.lower_is_surer else 1
 
     @property
@@ -103,12 +103,12 @@ class Graded:
         return len(self.loss) if self.count is None else int(self.count.sum())
 
     def number_of(self, answers: Flags) -> int:
-        """The number of units among these answers."""
+        """The number of units that the flagged entries stand for."""
         return int(answers.sum() if self.count is None else self.count[answers].sum())
 
     @property
     def each(self) -> Graded:
-        """The graded units with one entry per answered unit."""
+        """The same units with one entry per answered unit, where entries stood for several."""
         if self.count is None:
             return self
         loss, confidence, owner = (
@@ -118,7 +118,7 @@ class Graded:
         return replace(self, loss=loss, confidence=confidence, clusters=clusters, count=None)
 
     def only(self, units: Flags) -> Graded:
-        """Some of the units of a run, with all of its clusters."""
+        """The flagged units only; all clusters stay, some perhaps empty."""
         items, clusters = self.items, self.clusters
         if items is None or clusters is None:
             raise UserError("units are told apart by the facts they came from: grade the items of a reader")
@@ -135,13 +135,13 @@ class Graded:
 
     @property
     def grouped(self) -> Clusters:
-        """The clusters; each unit is its own where none are given."""
+        """The clusters; every unit is a cluster of its own where none were given."""
         if self.clusters is not None:
             return self.clusters
         return Clusters(range(self.units), np.ones(self.units, np.int64), np.arange(self.answered))
 
     def of_clusters(self, chosen: Flags) -> Graded:
-        """The units of some of the clusters only."""
+        """The units of the flagged clusters only."""
         clusters = self.grouped
         answers = chosen[clusters.of_answer]
         part = Clusters(

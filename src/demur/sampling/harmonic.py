@@ -1,4 +1,4 @@
-"""Harmonic numbers and the trigamma function of whole numbers, each by itself and to its last bits."""
+"""Tables of harmonic numbers and of the trigamma function of whole numbers, accurate to the last bits."""
 
 from functools import lru_cache
 
@@ -34,12 +34,12 @@ def _trigamma(x: float) -> float:
 
 
 def forget_tables() -> None:
-    """Free the tables; they are computed again if needed."""
+    """Free the memory of the tables; they are computed again when needed."""
     _tables.cache_clear()
 
 
 def harmonic_tables(most: float) -> Floats:
-    """Harmonic numbers H(k) in the first row and trigamma(k + 1) in the second, for k from 0 to `most` or more.
+    """Harmonic numbers H(k) (first row) and trigamma(k + 1) (second row) for k from 0 to at least `most`.
 
     >>> harmonic_tables(3)[0, :4].tolist()
     [0.0, 1.0, 1.5, 1.8333333333333333]

@@ -24,7 +24,7 @@ def lower_hull(count: Integers, loss_sum: NDArray[Any]) -> Indices:
 
 
 def lower_hull_of_sums(count: Integers, loss_sum: NDArray[Any]) -> Indices:
-    """Indices of the vertices of the lower hull of (count, loss_sum) and the origin, which has none; the last included.
+    """Indices of the vertices of the lower hull of (count, loss_sum) and the origin; the origin has no index.
 
     >>> lower_hull_of_sums(np.array([2, 3, 5, 6]), np.array([1, 1, 2, 2])).tolist()
     [3]
@@ -66,7 +66,6 @@ def _thinned(x: Floats, y: Floats) -> Indices:
 
 
 def _bends_up(a: Point, b: Point, c: Point) -> bool:
-    """Whether b lies strictly below the line from a to c, in summed losses."""
     _, ka, la = a
     _, kb, lb = b
     _, kc, lc = c

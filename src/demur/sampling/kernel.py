@@ -1,4 +1,4 @@
-"""The compiled kernel, through ctypes: weights and lines with the same numbers as those of numpy, in less time.
+"""The compiled kernel, called through ctypes: weights and running sums as numpy computes them, in less time.
 
 Arrays of replicates are in tiles, [group][row][8 replicates]. What leaves this module has a column per replicate.
 """
@@ -52,7 +52,7 @@ class _Term(ctypes.Structure):
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """The kernel with one instruction set. Instruction sets differ in speed, not in results."""
+    """The kernel compiled for one instruction set. Instruction sets differ in speed, not in results."""
 
     instructions: str
     library: ctypes.CDLL = field(repr=False)
@@ -61,18 +61,18 @@ class Kernel:
         return f"c:{self.instructions}"
 
     def call(self, name: str, *arguments: Any) -> int:
-        """Call a function: whole numbers have 64 bits, and an array is where it begins."""
+        """Call a function of the kernel: whole numbers are passed as 64-bit integers, arrays by their address."""
         return int(getattr(self.library, name)(*map(_passed, arguments)))
 
     def drawn(self, seed: int, replicates: range, clusters: int) -> Tiles | None:
-        """Random weights of the clusters in each replicate; None if one exceeds a byte."""
+        """Bootstrap weights of the clusters in each replicate; None if a weight exceeds a byte."""
         groups = -(-len(replicates) // LANES)
         tiles = np.zeros((groups, clusters, LANES), np.uint8)
         exceeded = self.call("draw", ctypes.c_uint64(seed), replicates.start, len(replicates), clusters, tiles)
         return None if exceeded else Tiles(self, tiles, len(replicates), clusters)
 
     def packed(self, rows: Floats) -> Tiles | None:
-        """Given weights, one row per replicate, as tiles; None if one is not a whole number from 0 to 255."""
+        """Convert weights, one row per replicate, to tiles; None if one is not a whole number from 0 to 255."""
         if rows.size and not (rows.min() >= 0 and rows.max() <= _LARGEST and (rows == np.floor(rows)).all()):
             return None
         replicates, clusters = rows.shape
@@ -90,7 +90,7 @@ def _passed(argument: Any) -> Any:
 
 
 class Tiles(Weights):
-    """How often each cluster occurs in each replicate, as bytes by group of 8 replicates, cluster and lane.
+    """How often each cluster occurs in each replicate, as bytes ordered by group of 8 replicates, cluster and lane.
 
     `size` is how many clusters every replicate has, if that is known.
     """
@@ -101,7 +101,7 @@ class Tiles(Weights):
 
     @cached_property
     def columns(self) -> Floats:
-        """One row per cluster, one column per replicate."""
+        """The weights as an array, clusters × replicates."""
         return _columns(self.tiles, self.replicates)
 
     @property
@@ -111,21 +111,21 @@ class Tiles(Weights):
 
     @property
     def width(self) -> int:
-        """The number of lanes: replicates, and what is left of the last group."""
+        """The number of lanes: the number of replicates, rounded up to whole groups of 8."""
         return len(self.tiles) * LANES
 
     def line(self, steps: Steps, *, whole: bool) -> Line:
-        """Running sums along some steps."""
+        """The running sums along the given steps."""
         return self._kept(KernelLine(steps, self, whole))
 
     def padded(self, values: Any, kind: type[np.generic] = np.float64) -> NDArray[Any]:
-        """Numbers of replicates (the last axis) in all lanes."""
+        """Copy numbers of replicates (the last axis) into an array with one element per lane."""
         full = np.zeros((*np.shape(values)[:-1], self.width), kind)
         full[..., : self.replicates] = values
         return full
 
     def total(self, by_cluster: Floats) -> Floats:
-        """Sums over the clusters of each replicate of a whole number per cluster."""
+        """The weighted sum over the clusters, in each replicate, of a whole number per cluster."""
         if self.size is not None and (by_cluster == by_cluster[0]).all():
             return np.full(self.replicates, self.size * float(by_cluster[0]))
         totals = np.empty(self.width)
@@ -135,7 +135,7 @@ class Tiles(Weights):
         return totals[: self.replicates]
 
     def squares(self, numbers: Sequence[Number]) -> list[Floats]:
-        """Σ u² over the clusters of each replicate, for the influences u on each number."""
+        """Σ u² over the clusters of each replicate, where u are the influences of the clusters on each number."""
         known: dict[int, Floats] = {}
         for batch in self._batches(_by_area(numbers)):
             known |= dict(zip(map(id, batch), self._squares(batch), strict=True))
@@ -192,7 +192,6 @@ class Tiles(Weights):
         return held, described
 
     def _tiled(self, by_cluster: Floats) -> Floats:
-        """Clusters × replicates as tiles; one number per cluster as a vector."""
         if by_cluster.shape[1] == 1:
             return np.ascontiguousarray(by_cluster[:, 0])
         tiles = self.padded(by_cluster).reshape(len(by_cluster), -1, LANES)
@@ -209,13 +208,12 @@ def _by_area(numbers: Sequence[Number]) -> list[Number]:
 
 
 def _columns(tiles: NDArray[Any], replicates: int) -> Floats:
-    """Tiles with a column per replicate."""
     return tiles.swapaxes(0, 1).reshape(tiles.shape[1], -1)[:, :replicates].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelLine(Line):
-    """A line whose sums and areas the kernel computes."""
+    """Running sums and areas computed by the kernel."""
 
     weights: Tiles
 
@@ -238,7 +236,6 @@ class KernelLine(Line):
 
     @cached_property
     def _tiles(self) -> tuple[Floats, Floats]:
-        """Answers and losses up to each step, as tiles."""
         count, loss = np.empty((2, len(self.weights.tiles), len(self.steps) + 1, LANES))
         arguments = ctypes.byref(self._steps), len(count), self.weights.tiles, count, loss
         self._kernel.call("running_sums", *arguments)
@@ -246,17 +243,17 @@ class KernelLine(Line):
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
-        """Answers and losses up to each step (rows) in each replicate (columns)."""
+        """Number of answers and sum of losses up to each step (rows) in each replicate (columns)."""
         count, loss = (_columns(tiles, self.weights.replicates) for tiles in self._tiles)
         return count, loss
 
     @cached_property
     def ends(self) -> list[Floats]:
-        """All answers of each replicate, and their loss."""
+        """The number of answers and the sum of losses of each replicate as a whole."""
         return [tiles[:, -1].reshape(-1)[: self.weights.replicates] for tiles in self._tiles]
 
     def points(self, *indices: Indices) -> list[Floats]:
-        """Answers at some points of each replicate, then losses; beyond the last point, those at the last."""
+        """Numbers of answers, then sums of losses, at the given points of each replicate, at most the last point."""
         found = []
         for index in indices:
             places = self.weights.padded(index, np.int64)
@@ -268,7 +265,7 @@ class KernelLine(Line):
         return [sums[kind] for kind in (0, 1) for sums in found]
 
     def reach(self, need: Floats) -> Indices:
-        """The first point with at least `need` answers, from 1; J + 1 where there is none."""
+        """Index of the first point with at least `need` answers, counted from 1; J + 1 where there is none."""
         needs = self.weights.padded(need)
         index = np.empty(needs.shape, np.int64)
         rows = needs.size // self.weights.width
@@ -301,7 +298,7 @@ class KernelLine(Line):
         return Number(value, {UnitTerm(self, loss, total): 1.0})
 
     def by_unit(self, loss: Floats, *, influences: bool) -> tuple[Floats, Floats, Floats]:
-        """The area with every unit a point, the sum of the influences, and the influences as tiles if wanted."""
+        """The area with every unit a point, the sum of its influences, and the influences as tiles if wanted."""
         value, total = np.empty((2, self.weights.width))
         tiles = np.empty(self.weights.tiles.shape if influences else 0)
         tables = harmonic_tables(float(self.ends[0].max(initial=0)))
@@ -312,7 +309,7 @@ class KernelLine(Line):
 
 
 class AreaTerm(Term):
-    """The points of a line before a cut, whose influences the kernel computes together with those of other areas."""
+    """The derivative of an area up to a cut, computed by the kernel together with those of other areas of the line."""
 
     def __init__(self, line: KernelLine, cut: Any) -> None:
         super().__init__(lambda: _columns(line.influences([self])[:, :, 0], line.weights.replicates))
@@ -324,7 +321,7 @@ class AreaTerm(Term):
 
 
 class UnitTerm(Term):
-    """The steps of a line with every unit a point."""
+    """The derivative of the area in which every unit is a point."""
 
     def __init__(self, line: KernelLine, loss: Floats, total: Floats) -> None:
         super().__init__(lambda: _columns(self.tiles(), line.weights.replicates), total)
@@ -352,7 +349,7 @@ def _kernels() -> tuple[dict[str, Kernel], str]:
 
 
 def library_name(instructions: str) -> str:
-    """The name of the file with the kernel for an instruction set."""
+    """File name of the kernel compiled for an instruction set."""
     return f"_kernel_{instructions}.so"
 
 
@@ -360,7 +357,7 @@ KERNELS, MISSING = _kernels()
 
 
 def origin() -> str:
-    """Folder and compiler of the kernel, or why there is none."""
+    """The folder of the kernel and the compiler that built it, or why there is no kernel."""
     if MISSING:
         return f"none: {MISSING}"
     compiler = next(iter(KERNELS.values())).library.compiler

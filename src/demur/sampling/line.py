@@ -42,7 +42,7 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Running sums along the steps of a table: answers k and losses L, rows 0 … J, of which row 0 is 0."""
+    """Running sums of answers k and losses L along the steps of a table; row 0 is 0, and rows 1 … J are the steps."""
 
     steps: Steps
     weights: Weights
@@ -51,24 +51,24 @@ class Line:
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
-        """Answers and losses up to each step (rows) in each replicate (columns)."""
+        """Number of answers and sum of losses up to each step (rows) in each replicate (columns)."""
         return self.steps.running_sums(self.weights.columns, whole=self.whole)
 
     def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Something that several quantities need, computed once."""
+        """Return a value that several quantities need, computed at the first call and stored under `key`."""
         if key not in self._known:
             self._known[key] = compute()
         value: Value = self._known[key]
         return value
 
     def forget(self) -> None:
-        """Free everything that was computed; it is computed again if needed."""
+        """Free all stored values; they are computed again when needed."""
         self._known.clear()
         for name in vars(self).keys() - {each.name for each in fields(self)}:
             del vars(self)[name]
 
     def reach(self, need: Floats) -> Indices:
-        """The first point with at least `need` answers, from 1; J + 1 where there is none. By bisection, unless few."""
+        """Index of the first point with at least `need` answers, counted from 1; J + 1 where there is none."""
         k, points = self.sums[0], len(self.steps)
         if points <= _FEW_POINTS:
             fewer = k.reshape(points + 1, *[1] * (need.ndim - 1), -1) < need
@@ -81,7 +81,7 @@ class Line:
         return below + 1
 
     def points(self, *indices: Indices) -> list[Floats]:
-        """Answers at some points of each replicate, then losses; beyond the last point, those at the last."""
+        """Numbers of answers, then sums of losses, at the given points of each replicate, at most the last point."""
         places = [*map(self._places, indices)]
         return [values.take(place) for values in self.sums for place in places]
 
@@ -95,17 +95,17 @@ class Line:
 
     @cached_property
     def ends(self) -> list[Floats]:
-        """All answers of each replicate, and their loss."""
+        """The number of answers and the sum of losses of each replicate as a whole."""
         return [sums[-1] for sums in self.sums]
 
     @cached_property
     def first(self) -> tuple[Indices, Indices]:
-        """The first point with answers of each replicate, as indices; the last point where there is none."""
+        """Index of the first point that has answers, in each replicate; of the last point where there is none."""
         column = np.arange(len(self.ends[0]))
         return np.minimum(self.reach(np.full(len(column), 0.5)), len(self.steps)), column
 
     def area(self, end: Number, *, selective: bool) -> Number:
-        """∫ L/k dk (`selective`) or ∫ L dk from 0 to an end, at most all answers, by trapezoids; in units × losses.
+        """Area under L/k (`selective`) or under L, from 0 to `end` answers, by trapezoids; in units × losses.
 
         A line of mean losses is flat up to the first point that has answers.
         """
@@ -201,7 +201,6 @@ class Line:
         return running_sum(weight.copy()), running_sum(weight * risk)
 
     def _upto(self, cut: Cut, running: Floats, values: Floats | None) -> Floats:
-        """Running sums of weights × values up to a cut; without values, of the weights."""
         left, right = (1.0, 1.0) if values is None else (self._at(cut.index - 1, values), self._at(cut.index, values))
         return self._at(cut.index - 1, running) + cut.left * left + cut.right * right
 
@@ -216,7 +215,7 @@ class Line:
         return self.steps.by_cluster(by_count, by_loss)
 
     def area_by_unit(self, loss: Floats) -> Number:
-        """The area under the mean loss along steps of equal loss, the lowest first, with every unit a point.
+        """Area under the mean loss along steps of equal loss, the lowest first, with every unit a point.
 
         It is Σ of the mean loss of the first n units, n = 1 … K, and half of what the first risk is above the last.
         """
@@ -239,7 +238,7 @@ class Line:
         return Number(_rank_sum(level[1:] * np.diff(k, axis=0), below, rise) + ends, {term: 1.0})
 
     def rank_sum(self) -> Floats:
-        """Σ of the mean loss of the first n units, n = 1 … K, with the loss of a step spread evenly over its units."""
+        """Sum over n = 1 … K of the mean loss of the first n units, the loss of a step spread evenly over its units."""
         k, losses = self.sums
         harmonic = harmonic_tables(float(self.ends[0].max(initial=0)))[0][k.astype(np.intp)]
         added, width = np.diff(losses, axis=0), np.diff(k, axis=0)
@@ -247,7 +246,7 @@ class Line:
         return _rank_sum(added, losses[:-1] - mean * k[:-1], _rises(k, harmonic))
 
     def hull_area(self) -> Floats:
-        """The area under the mean loss over the vertices of its lower convex hull. Slow: one replicate at a time."""
+        """Area under the mean loss over the vertices of its lower convex hull. Slow: one replicate at a time."""
         areas = []
         for k, losses in zip(*(sums.T for sums in self.sums), strict=True):
             held = np.flatnonzero(np.diff(k, prepend=0) > 0)
@@ -257,7 +256,7 @@ class Line:
         return np.array(areas)
 
     def interpolated(self, end: Floats) -> tuple[Floats, Callable[[], Floats]]:
-        """The loss of the first `end` units, with a plateau accepted in part, and the share of each step accepted."""
+        """Loss of the first `end` units, with a plateau accepted in part, and the share of each step accepted."""
         index = self.reach(np.nextafter(end, np.inf))
         k0, k1, loss0, loss1 = self.points(index - 1, index)
         share = (end - k0) / np.maximum(k1 - k0, _HALF)
@@ -270,14 +269,12 @@ class Line:
 
 
 def _pairs(values: Floats) -> Floats:
-    """Each row and the one before, added; row 0 is left empty."""
     total = np.empty_like(values)
     np.add(values[1:], values[:-1], out=total[1:])
     return total
 
 
 def _around(values: Floats) -> Floats:
-    """The next row less the previous one, for every row; before the first and after the last, that row again."""
     steps = np.empty_like(values)
     steps[:-1], steps[-1] = values[1:], values[-1]
     steps[1:] -= values[:-1]

@@ -1,4 +1,4 @@
-"""Numbers of a block of replicates that carry their derivative by how often each cluster is drawn."""
+"""Numbers of a block of replicates that carry their derivatives by the weights of the clusters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from demur.types import Flags, Floats
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A part of a number whose derivative by the weight of each cluster `compute` gives, when it is needed.
+    """A summand of a number's derivative; `compute` gives the derivative by the weight of each cluster when needed.
 
     The derivatives have one row per cluster and one column per replicate, or a single column if they are the same in
     all replicates. `total` is their sum over the clusters of each replicate, where that is known.
@@ -50,7 +50,6 @@ class Number:
     __array_ufunc__ = None  # an array plus a number is a number, not an array of its values
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Floats:
-        """The values."""
         return np.asarray(self.value, dtype)
 
     def _with(self, value: Floats, own: Floats | float, other: Number, factor: Floats | float) -> Number:
@@ -80,14 +79,13 @@ class Number:
     __radd__, __rmul__ = __add__, __mul__
 
     def __truediv__(self, other: Number | Floats | float) -> Number:
-        """A quotient; nan where the divisor is 0."""
         divisor = number(other)
         over = divisor.value if np.all(divisor.value) else np.where(divisor.value != 0, divisor.value, np.nan)
         value = self.value / over
         return self._with(value, 1 / over, divisor, -value / over)
 
     def where(self, flags: Flags, otherwise: float) -> Number:
-        """The number where it is flagged, and a constant elsewhere."""
+        """The number where the flag is true, and the constant `otherwise` elsewhere."""
         value = np.where(flags, self.value, otherwise)
         if self.slope is None or np.all(flags):
             return Number(value, self.slope)
@@ -95,7 +93,7 @@ class Number:
 
     @property
     def moving(self) -> Number:
-        """The derivative alone, of a number that is 0."""
+        """A number of value 0 with the same derivative."""
         return Number(np.zeros_like(self.value), self.slope)
 
     @property
@@ -113,12 +111,12 @@ class Number:
 
 
 def number(value: Number | Floats | float) -> Number:
-    """The number itself, or a constant as one."""
+    """Convert a constant to a number without derivative; return a number unchanged."""
     return value if isinstance(value, Number) else Number(np.asarray(value))
 
 
 def least(*numbers: Number) -> Number:
-    """The smallest of some numbers; where several are, its derivative is the mean of theirs."""
+    """The elementwise minimum of some numbers; where several are equal, its derivative is the mean of theirs."""
     with np.errstate(invalid="ignore"):  # of nan, in arrays of fractions
         value = reduce(np.minimum, (each.value for each in numbers))
         unknown = reduce(np.logical_or, (each.value != each.value for each in numbers))

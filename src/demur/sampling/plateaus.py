@@ -1,4 +1,4 @@
-"""Plateaus: answers of equal confidence. How many are accepted at each point of a curve, and their summed loss."""
+"""Plateaus, which are answers of equal confidence: the operating points of the data and their summed losses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.facts.coded import Coded, occurring, positions, summed_by
+from demur.facts.compact_array import CompactArray, occurring, positions, summed_by
 from demur.facts.items import summed
 from demur.sampling.graded import Graded
 from demur.sampling.steps import careful_sum, last_of_equal, narrow
@@ -18,7 +18,7 @@ from demur.types import Floats, Indices, Integers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """The number of units accepted at each point of a curve, and their summed loss numerators: integers if they can be.
+    """Number of accepted units at each point of a curve, and the sum of their loss numerators: integers if possible.
 
     A loss numerator is a loss times the divisor of its table.
     """
@@ -31,7 +31,7 @@ class Points:
 
 
 class Plateaus(NamedTuple):
-    """Points with their confidence, the plateau of each answer, and the levels of loss with their numbers of units."""
+    """The operating points with their confidences, the plateau of each answer, and the levels of loss with sizes."""
 
     points: Points
     confidence: Floats
@@ -41,18 +41,18 @@ class Plateaus(NamedTuple):
 
     @classmethod
     def of(cls, graded: Graded) -> Plateaus:
-        """The plateaus of some answers, by counting where that is enough."""
+        """Find the plateaus of graded units, by counting instead of sorting where possible."""
         confidence: Any = graded.confidence
-        coded = isinstance(confidence, Coded) and graded.loss.dtype.kind == "i"
+        coded = isinstance(confidence, CompactArray) and graded.loss.dtype.kind == "i"
         return _counted(graded) if coded else _sorted(graded)
 
     def thresholds(self, graded: Graded) -> Floats:
-        """The confidences on the scale of the given signal."""
+        """The confidences of the points on the scale of the original signal."""
         return graded.scale * self.confidence + 0.0  # turns -0.0 into 0.0
 
 
 def oracle_points(levels: NDArray[Any], sizes: Integers) -> Points:
-    """The points of the oracle order where the loss of the next unit is larger, and the last."""
+    """The points of the oracle's curve, where answers are ordered by loss: one per level of loss."""
     return Points(careful_sum(sizes), careful_sum(levels * sizes))
 
 

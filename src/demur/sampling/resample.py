@@ -1,4 +1,4 @@
-"""Resampling: one pass over one set of draws. Each view is drawn once per block, and all its numbers are computed."""
+"""The bootstrap: one pass over one set of draws, in which every number of every view is computed."""
 
 from __future__ import annotations
 
@@ -72,14 +72,15 @@ class Joint:
 class StdError:
     """The standard error of a number in each replicate, √(P/(P−1) · Σ u²) over P clusters with the influences u.
 
-    `clusters` is how many hold any of the number's units. All errors of a block are computed together.
+    `clusters` is the number of clusters that have any of the number's units. All errors of a block are computed
+    together.
     """
 
     number: Number
     clusters: int
 
     def of_squares(self, squares: Floats) -> Floats:
-        """The errors, from sums of squared influences; 0 for one cluster."""
+        """The standard errors from the sums of squared influences; 0 if there is one cluster."""
         return np.sqrt(squares * (self.clusters / (self.clusters - 1))) if self.clusters > 1 else np.zeros(len(squares))
 
 
@@ -127,25 +128,24 @@ class Plan:
             object.__setattr__(self, "seed", checked_seed(self.seed))
 
     def settled(self, units: int) -> Plan:
-        """The plan with its number of threads settled for this many units."""
+        """The plan with its number of threads chosen for this many units."""
         return replace(self, threads=self.threads or _threads(units * self.resamples))
 
     def drawn(self, replicates: range, clusters: int) -> Weights:
-        """How often each cluster occurs in some of the replicates: draw i of replicate b is by (seed, b, i) alone."""
+        """The weights of the clusters in some of the replicates; a draw depends on seed, replicate and index alone."""
         assert self.seed is not None  # noqa: S101  (the plan has checked it)
         by_kernel = engine.drawn(self.seed, replicates, clusters) if self.strata is None else None
         return by_kernel or engine.packed(weights(self.seed, np.asarray(replicates), clusters, self.strata))
 
 
 def _threads(cells: int) -> int:
-    """The number of threads: all processors for large work, one for small work."""
     if cells < _LARGE:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan: Plan) -> Columns:
-    """The values of a statistic over bootstrap samples of the clusters the tables share.
+    """The values of a statistic over bootstrap samples of the clusters that the tables share.
 
     The statistic gets one `Sample` per table, all drawn alike, and gives a number, or a row of numbers, per replicate
     under each name.
@@ -172,14 +172,14 @@ def _check_drawn_alike(views: Sequence[Any]) -> None:
 
 
 def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
-    """The answers to every ask over bootstrap samples of the clusters, all views from the same draws."""
+    """The values of every ask over all bootstrap replicates; all views use the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
     draw = partial(replace(plan, workers=1, progress=None).drawn, clusters=clusters)
     return _in_blocks(asks, draw, plan.resamples, plan)
 
 
 def replicates_of(asks: Sequence[Ask], plan: Plan, replicates: range) -> list[Columns]:
-    """The answers to every ask in some of the replicates.
+    """The values of every ask in some of the replicates.
 
     They follow from the asks and the plan alone, so blocks may be computed anywhere and in any order to the same bytes.
     """
@@ -187,7 +187,7 @@ def replicates_of(asks: Sequence[Ask], plan: Plan, replicates: range) -> list[Co
 
 
 def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
-    """The answers to every ask with each cluster left out in turn; empty for a single cluster."""
+    """The values of every ask with each cluster left out in turn; empty if there is a single cluster."""
     clusters = len(asks[0].view.ids) if asks else 0
     if clusters <= 1:
         return [{} for _ in asks]

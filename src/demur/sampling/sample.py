@@ -1,4 +1,4 @@
-"""Samples: a table under weights. The data are the sample in which every cluster counts once, a replicate another."""
+"""Samples: a table under weights. The data are the sample in which every cluster counts once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHOLE, _EXACT = 2**62, 2**53
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A table, with how often each cluster occurs in each of a block of replicates.
+    """A table together with how often each cluster occurs in each of a block of replicates.
 
     `curve` has the running sums over plateaus, the most confident first, and `oracle` those over levels of loss, the
     lowest first. Every quantity of a curve is a function of a sample.
@@ -36,12 +36,12 @@ class Sample:
 
     @classmethod
     def data(cls, table: Table) -> Sample:
-        """The data themselves."""
+        """The sample that is the data: every cluster counts once."""
         return cls(table, Weights.once(table.clusters))
 
     @classmethod
     def drawn(cls, table: Table, rows: Floats) -> Sample:
-        """Replicates that hold each cluster as often as their row of weights says."""
+        """Replicates given by their weights, one row per replicate and one column per cluster."""
         return cls(table, Weights.of(rows))
 
     @cached_property
@@ -67,44 +67,44 @@ class Sample:
 
     @cached_property
     def loss(self) -> Number:
-        """The summed loss numerators of all answers: losses times the divisor of the table."""
+        """The sum of the loss numerators of all answers: losses times the divisor of the table."""
         return summed(self.curve.ends[1], self.table.cluster_loss)
 
     def accepted(self, points: int) -> tuple[Number, Number]:
-        """Number of answers up to an operating point of the data, and their summed loss numerators."""
+        """Number of answers accepted at an operating point of the data, and the sum of their loss numerators."""
         values = self.curve.points(np.full(self.weights.replicates, points))
         count, loss = map(summed, values, self.table.plateaus.upto(points))
         return count, loss
 
     def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Something that several quantities need, computed once."""
+        """Return a value that several quantities need, computed at the first call and stored under `key`."""
         if key not in self._known:
             self._known[key] = compute()
         value: Value = self._known[key]
         return value
 
     def position(self, coverage: Coverage) -> Number:
-        """A coverage as a number of units."""
+        """The coverage times the number of units in each replicate."""
         moving = (self.units * float(coverage)).moving
         return moving + self.per_size(partial(_position, coverage))
 
     def end(self, coverage: Coverage | Number) -> Number:
-        """Where an area ends: at a coverage, or at all answers where these are fewer; or at so many units."""
+        """The number of units at which an area ends: a coverage times N, or a given number; at most all answers."""
         if isinstance(coverage, Number):
             return coverage
         return self.once(coverage, lambda: least(self.position(coverage), self.answered))
 
     def point_at(self, coverage: Coverage) -> Indices:
-        """The first operating point that reaches a coverage, from 0; the number of points where none does."""
+        """Index of the first operating point that reaches a coverage, from 0; the number of points where none does."""
         need = partial(_units_needed, coverage)
         return self.once((coverage, "point"), lambda: self.curve.reach(self.per_size(need)) - 1)
 
     def reaches(self, coverage: Coverage) -> Flags:
-        """Whether any operating point reaches a coverage."""
+        """Whether any operating point reaches a coverage, in each replicate."""
         return np.asarray(self.point_at(coverage) < len(self.table.plateaus))
 
     def per_size(self, values_of: Callable[[Integers], Any]) -> Floats:
-        """Numbers of units that depend on the size of a replicate, computed exactly and once per size."""
+        """Numbers that depend only on the number of units of a replicate, computed exactly and once per size."""
         sizes, index = self._sizes
         values = np.asarray(values_of(sizes), np.float64)
         return values.repeat(len(index), axis=-1) if len(sizes) == 1 else values[..., index]
@@ -122,24 +122,24 @@ class Sample:
         return np.unique(sizes, return_inverse=True)
 
     def within(self, limit: Fraction) -> Flags:
-        """Whether the mean loss of each point (a row), as a double, is at most a limit."""
+        """Whether the mean loss at each point (row), as a double, is at most a limit, by replicate (column)."""
         k, losses = self.curve.sums
         return np.asarray(losses / (np.maximum(k, 1) * self.table.divisor) <= float(limit))
 
     def exactly(self, values: Any) -> Any:
-        """Numbers as this sample computes with them: as doubles, or, of the data in fractions, as fractions."""
+        """Convert numbers to the arithmetic of this sample: doubles, or fractions in an exact sample."""
         return np.asarray(values, np.float64)
 
     def constant(self, value: Fraction | float) -> Number:
-        """A constant, as this sample computes with it."""
+        """A constant in the arithmetic of this sample: a double, or a fraction in an exact sample."""
         return Number(self.exactly(value))
 
     def stepwise(self, value: Floats) -> Number:
-        """A number that moves in steps, so that it has no derivative."""
+        """A number without derivative, because it changes in jumps."""
         return Number(self.exactly(value), None)
 
     def centred(self, moving: Number) -> Number:
-        """A number whose influences are made to add up to 0: replicates have the same number of clusters."""
+        """The number with its influences shifted to sum to 0, as every replicate has the same number of clusters."""
         assert moving.slope is not None  # noqa: S101
         total = sum(factor * term.total for term, factor in moving.slope.items() if term.total is not None)
         held = (self.table.cluster_units > 0).astype(np.float64)
@@ -148,7 +148,7 @@ class Sample:
 
 
 class Cut(NamedTuple):
-    """A sample with the number of units its areas end at, or its risk is measured at."""
+    """A sample together with a number of units: that at which areas end or a risk is measured."""
 
     own: Sample
     end: Number
@@ -160,7 +160,7 @@ class Cut(NamedTuple):
 
     @classmethod
     def at_common_coverage(cls, own: Sample, samples: Sequence[Sample], *, answering: bool = False) -> Cut:
-        """A sample cut at the smallest coverage that any of some samples reaches, of those `answering` only if so."""
+        """Cut `own` at the smallest maximal coverage of some samples; if `answering`, of those with answers only."""
         ends = [own.units * each.answered / each.units for each in samples]
         if answering:
             ends = [end.where(each.answered.value > 0, math.inf) for end, each in zip(ends, samples, strict=True)]
@@ -168,12 +168,11 @@ class Cut(NamedTuple):
 
 
 def summed(value: Floats, by_cluster: Floats) -> Number:
-    """A sum over the clusters of each replicate, whose derivative by each of them is what it adds."""
+    """A weighted sum over the clusters in each replicate, with its derivative."""
     return Number(value, {Term(lambda: by_cluster[:, None], value): 1.0})
 
 
 def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
-    """The fewest units that reach a coverage, for each size; in 64-bit integers where they fit."""
     share = coverage.least_share
     if share.numerator * _largest(sizes) >= _WHOLE:
         return [coverage.units_needed(size) for size in sizes.tolist()]
@@ -181,7 +180,6 @@ def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
 
 
 def _position(coverage: Coverage, sizes: Integers) -> Any:
-    """A coverage as a number of units, for each size; a quotient of two integers is rounded once."""
     share = coverage.value
     if coverage.slack or max(share.numerator * _largest(sizes), share.denominator) >= _EXACT:
         return [float(coverage.position(size)) for size in sizes.tolist()]
@@ -189,5 +187,4 @@ def _position(coverage: Coverage, sizes: Integers) -> Any:
 
 
 def _largest(sizes: Integers) -> int:
-    """The last of the sizes, which are in ascending order; 0 without any."""
     return int(sizes[-1]) if len(sizes) else 0

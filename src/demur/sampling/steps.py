@@ -23,7 +23,7 @@ _SMALL_PRODUCT = (
 
 
 def running_sum(values: Floats) -> Floats:
-    """Cumulative sums down the rows, in place, in one order of addition whatever the number of columns.
+    """Cumulative sums down the rows, in place; the order of addition does not depend on the number of columns.
 
     Stretches of √rows are added up side by side, then their totals: rows are often too short to be added one by one.
     """
@@ -53,7 +53,7 @@ def _product(matrix: Floats, columns: Floats) -> Floats:
 
 
 def careful_sum(values: NDArray[Any]) -> NDArray[Any]:
-    """Cumulative sums down the rows; of integers exactly, of doubles to about the last bit of each sum.
+    """Cumulative sums down the rows: exact for integers, to about the last bit of each sum for doubles.
 
     Floats are cut in two on a grid so coarse that the upper parts add up without rounding; what rounding does to the
     lower parts is far below the last bit of the total.
@@ -70,24 +70,24 @@ def careful_sum(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def sum_of_rows(values: Floats) -> Floats:
-    """Sums down the rows, which are added one after another whatever the number of columns."""
+    """Sums down the rows; the order of addition does not depend on the number of columns."""
     # numpy adds up a single column pairwise, but several columns row by row.
     return np.asarray((values if values.shape[1] > 1 else np.cumsum(values, axis=0)[-1:]).sum(axis=0))
 
 
 def last_of_equal(values: NDArray[Any]) -> Flags:
-    """Where the next of some sorted values is another."""
+    """Flags of the last of each run of equal values in a sorted array."""
     return np.append(values[1:] != values[:-1], True)[: len(values)]
 
 
 def narrow(size: int) -> np.dtype[Any]:
-    """The integers that tell so many apart, in four bytes where these do: there may be tens of millions."""
+    """The smallest integer type, of 4 or 8 bytes, that can count to `size`."""
     return np.promote_types(np.int32, np.min_scalar_type(-size - 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """A sparse matrix of counts and losses, steps × clusters: entries in order of steps, then of clusters.
+    """A sparse matrix of counts and losses, steps × clusters, its entries in order of steps, then of clusters.
 
     Steps are numbered from 1, so that running sums begin with a row of 0 at step 0; the entries of step j are those
     from `begin[j - 1]` to `begin[j]`.
@@ -103,7 +103,7 @@ class Steps:
     def of(
         cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int, counts: Integers | None = None
     ) -> Steps:
-        """Add up the units that share a step and a cluster. Steps are given from 0, and none is empty."""
+        """Build the matrix by adding up the units that share a step and a cluster. Steps count from 0, none empty."""
         # Sums of doubles depend on their order, so a cluster's losses are sorted: the order of the rows has no effect.
         whole, in_order = loss.dtype.kind == "i", bool((cluster[1:] >= cluster[:-1]).all())
         if whole and in_order:  # as in a summary: narrow steps are then sorted alone, much faster
@@ -133,22 +133,21 @@ class Steps:
 
     @cached_property
     def dense(self) -> bool:
-        """Whether enough clusters have entries at enough steps for a full matrix to pay off."""
+        """Whether a full matrix is faster than a sparse one."""
         return len(self) * (int(self.cluster.max(initial=-1)) + 1) <= _DENSE_ENOUGH * len(self.count)
 
     @property
     def cells(self) -> int:
-        """Number of elements in the largest array of one replicate."""
+        """Number of elements in the largest array that one replicate needs."""
         return len(self) if self.dense else len(self.count)
 
     @cached_property
     def step(self) -> Indices:
-        """The step of each entry, from 1."""
+        """The step of each entry, counted from 1."""
         return np.repeat(np.arange(1, len(self) + 1, dtype=narrow(len(self))), np.diff(self.begin))
 
     @cached_property
     def _matrix(self) -> Floats:
-        """Counts and losses as two full matrices, steps × clusters, the first row empty."""
         full = np.zeros((2, len(self) + 1, self.clusters))
         full[0, self.step, self.cluster], full[1, self.step, self.cluster] = self.count, self.loss
         return full
@@ -167,7 +166,7 @@ class Steps:
         return np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])
 
     def forget(self) -> None:
-        """Free what was kept to speed up sums; it is computed again if needed."""
+        """Free the stored matrices; they are computed again when needed."""
         for name in ("step", "_matrix", "_cumulated", "_turns"):
             self.__dict__.pop(name, None)
 
@@ -190,7 +189,7 @@ class Steps:
         return sums if len(self) == len(self.count) else (sums[0][self.begin], sums[1][self.begin])
 
     def by_cluster(self, by_count: Floats, by_loss: Floats | None = None) -> Floats:
-        """Counts and losses of each cluster times the coefficients of their steps: clusters × replicates."""
+        """Sum, for each cluster, its counts and losses times the coefficients of their steps: clusters × replicates."""
         totals = np.zeros((self.clusters, by_count.shape[1]))
         if self.dense:
             (counts, losses), part = self._matrix, np.empty_like(totals)
@@ -208,7 +207,7 @@ class Steps:
         return totals
 
     def upto(self, last: Any) -> tuple[Floats, Floats]:
-        """Counts and losses of each cluster up to a step, or up to a step of its own."""
+        """Counts and losses of each cluster up to a step; `last` is one step, or one per cluster."""
         inside = self.step <= np.broadcast_to(last, self.clusters)[self.cluster]
         cluster = self.cluster[inside]
         count, loss = (np.bincount(cluster, part[inside], self.clusters) for part in (self.count, self.loss))
@@ -222,7 +221,7 @@ class Steps:
         return step, self.cluster[rows], self.count[rows], self.loss[rows]
 
     def in_blocks(self) -> Iterator[Steps]:
-        """The entries of each block of clusters, with the same steps, some of which may be empty."""
+        """The matrix cut into blocks of clusters; each block has all steps, some perhaps empty."""
         if self.clusters <= _CLUSTER_BLOCK:
             yield self
             return

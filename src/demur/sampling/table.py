@@ -1,4 +1,4 @@
-"""The table that is resampled, (cluster × plateau) → (count, loss sum): enough for every quantity of a curve."""
+"""The table that is resampled: counts and summed losses by cluster and plateau, from which all of a curve follows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError
-from demur.facts.coded import positions
+from demur.facts.compact_array import positions
 from demur.sampling.graded import Graded
 from demur.sampling.plateaus import Plateaus, Points, oracle_points
 from demur.sampling.steps import Steps
@@ -19,7 +19,7 @@ from demur.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The units of one system summed by cluster and plateau of confidence, and by cluster and level of loss.
+    """The units of one system added up by cluster and plateau of confidence, and by cluster and level of loss.
 
     `points` are the sums of the data at each plateau, the most confident first, and `oracle_points` those at each level
     of loss, the lowest first. Losses are numerators: the loss times the divisor. Thresholds are on the scale of the
@@ -41,7 +41,7 @@ class Table:
 
     @classmethod
     def of(cls, graded: Graded, plateaus: Plateaus | None = None) -> Table:
-        """Aggregate graded units by cluster. Their plateaus, if they are known, save sorting the confidences again."""
+        """Add up graded units by cluster. Their plateaus, if known, save sorting the confidences again."""
         made = Plateaus.of(graded) if plateaus is None else plateaus
         clusters = graded.clusters
         ids: Sequence[int | str] = range(graded.units)
@@ -68,7 +68,7 @@ class Table:
 
     @classmethod
     def pooled(cls, units: int, points: Points, oracle: Points, **facts: Any) -> Table:
-        """All units as one cluster, by their sums at each plateau and at each level of loss."""
+        """A table with all units in one cluster, from their sums at each plateau and at each level of loss."""
         plateaus, levels = _one_cluster(points), _one_cluster(oracle)
         return cls(range(1), np.array([float(units)]), plateaus, levels, points, oracle, **facts)
 
@@ -77,31 +77,31 @@ class Table:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def points_within(self, threshold: float) -> int:
-        """The number of points at or above a threshold, or below it where lower means more confident."""
+        """The number of operating points that a threshold accepts."""
         return int(np.sum(self.scale * self.threshold >= self.scale * threshold))
 
     def accepted(self, threshold: float) -> tuple[Floats, Floats]:
-        """Number of answers of each cluster with at least this confidence, and their summed loss numerators."""
+        """Number of answers that a threshold accepts in each cluster, and the sum of their loss numerators."""
         return self.plateaus.upto(self.points_within(threshold))
 
     @property
     def clusters(self) -> int:
-        """Number of clusters."""
+        """The number of clusters."""
         return len(self.ids)
 
     @property
     def largest(self) -> float:
-        """The largest loss numerator; nan where it is not known."""
+        """The largest loss numerator; nan if it is not known."""
         return np.nan if self.largest_loss is None else self.largest_loss
 
     @cached_property
     def cluster_answers(self) -> Floats:
-        """Number of answered units of each cluster."""
+        """The number of answered units of each cluster."""
         return self._of_all[0]
 
     @cached_property
     def cluster_loss(self) -> Floats:
-        """Summed loss numerators of each cluster."""
+        """The sum of the loss numerators of each cluster."""
         return self._of_all[1]
 
     @cached_property
@@ -110,7 +110,7 @@ class Table:
 
     @cached_property
     def cells(self) -> int:
-        """Number of elements in the largest array of one replicate."""
+        """The number of elements in the largest array that one replicate needs."""
         return max(self.plateaus.cells, self.levels.cells, self.clusters)
 
 

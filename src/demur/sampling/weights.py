@@ -1,6 +1,6 @@
-"""How often each cluster occurs in each of a block of replicates: the seam between formulas and what adds up for them.
+"""Weights of the clusters in a block of replicates, and the weighted sums that formulas are made of.
 
-These weights add up with numpy. Those of the compiled kernel are a subclass.
+These weights are summed by numpy; those of the compiled kernel are a subclass.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ class Weights:
 
     @classmethod
     def of(cls, rows: Floats) -> Weights:
-        """From one row per replicate."""
+        """Build weights from an array with one row per replicate."""
         return Weights(np.ascontiguousarray(rows.T))
 
     @classmethod
     def once(cls, clusters: int) -> Weights:
-        """The data: the replicate in which every cluster counts once."""
+        """The weights of the data: one replicate, in which every cluster counts once."""
         return Weights(np.ones((clusters, 1)))
 
     @cached_property
     def columns(self) -> Floats:
-        """One row per cluster, one column per replicate."""
+        """The weights as an array, clusters × replicates."""
         return self._given
 
     @cached_property
     def rows(self) -> Floats:
-        """One row per replicate."""
+        """The weights as an array, replicates × clusters."""
         return np.ascontiguousarray(self.columns.T)
 
     @property
@@ -49,7 +49,7 @@ class Weights:
         return int(self.columns.shape[1])
 
     def line(self, steps: Steps, *, whole: bool) -> Line:
-        """Running sums along some steps, whose losses may be whole."""
+        """The running sums along the given steps; `whole` says that losses are integers."""
         return self._kept(Line(steps, self, whole))
 
     def _kept(self, line: Line) -> Line:
@@ -57,16 +57,16 @@ class Weights:
         return line
 
     def release(self) -> None:
-        """Free the sums of all lines. These refer to themselves, and would stay until Python looks for such cycles."""
+        """Free the sums of all lines, which refer to themselves and would stay until Python's cycle collector runs."""
         for line in self._lines:
             line.forget()
 
     def total(self, by_cluster: Floats) -> Floats:
-        """Sums over the clusters of each replicate of a whole number per cluster."""
+        """The weighted sum over the clusters, in each replicate, of a whole number per cluster."""
         return by_cluster @ self.columns
 
     def squares(self, numbers: Sequence[Number]) -> list[Floats]:
-        """Σ u² over the clusters of each replicate, for the influences u on each number."""
+        """Σ u² over the clusters of each replicate, where u are the influences of the clusters on each number."""
         squares = []
         for each in numbers:
             influence = each.influence

@@ -1,1 +1,1 @@
-"""What is said of results, and how each medium shows it."""
+"""Statements about results, and their rendering for console, page, tables, figures and papers."""

@@ -1,4 +1,4 @@
-"""Results as aligned text for a console; control characters from files are escaped."""
+"""Results as aligned text for the console; control characters from files are escaped."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ _WIDE = 110
 
 
 class Line(str):
-    """A line of a console with its style."""
+    """A line of text with a style."""
 
     __slots__ = ("style",)
     style: str
@@ -45,7 +45,7 @@ class Line(str):
 
 
 class ConsoleText(str):
-    """Lines for a console, with control characters made visible and harmless, and the style of each line."""
+    """Text for the console, with control characters escaped, and the style of each line."""
 
     __slots__ = ("styles",)
     styles: tuple[str, ...]
@@ -59,7 +59,7 @@ class ConsoleText(str):
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> ConsoleText:
-    """The variants that a run supports with their meaning, and why it does not support the others."""
+    """The variants that a run supports, with their meaning, and why it does not support the others."""
     counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
     own = [name for name in items.signals if name not in SIGNALS]
     if len(own) == len(items.signals) and not any(reason is None for reason in reasons.values()):
@@ -98,7 +98,7 @@ def calibration_text(calibration: "Calibration") -> ConsoleText:
 
 
 def print_report(text: str) -> None:
-    """Print a report on a terminal, with the styles of its lines if it has any; its text is never markup."""
+    """Print a report, styled if it is `ConsoleText` and on a terminal; text is never interpreted as markup."""
     from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
     from rich.text import Text  # noqa: PLC0415
 
@@ -110,7 +110,7 @@ def print_report(text: str) -> None:
 
 
 def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
-    """The whole report of one system or of several."""
+    """The whole report of an evaluation, of one system or several."""
     study, pairs = results.selective, pairs_of(results)
     lines = [*_population(results), *leaderboard_lines(results)]
     told = [feature.hook("console") for feature in features_in(study) if feature.console]
@@ -127,7 +127,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> ConsoleText:
 
 
 def verdict_lines(found: Verdict) -> Iterator[str]:
-    """The headline, what it rests on, and failures that limit it; warnings are listed by themselves."""
+    """The headline of the verdict, its basis, and failures that limit it; without warnings."""
     return (statement.sentence for statement in (found.headline, *found.basis, *found.failures))
 
 
@@ -200,12 +200,12 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
 
 
 def warning_lines(warned: Iterable[Warned]) -> Iterator[Line]:
-    """Each kind of warning once."""
+    """The warnings, each kind once."""
     return (Line(f"warning ({warning.code}): {warning.words}", "yellow") for warning in warned)
 
 
 def leaderboard_lines(results: Results) -> Iterator[str]:
-    """The systems with their ranks and the basis of the ranks; nothing for fewer than three."""
+    """The systems with their ranks, and what the ranks are based on; nothing for fewer than three."""
     board = board_to_show(results)
     if board is None:
         return

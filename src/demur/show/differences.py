@@ -1,4 +1,4 @@
-"""Differences from the baseline as rows of a forest: their panel, interval, decision and conclusion."""
+"""Differences from the baseline as rows of a forest plot: panel, interval, decision and conclusion."""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """A difference from the baseline, its conclusion, and the shares of replicates that favour each system."""
+    """A difference from the baseline, with its conclusion and the shares of replicates that favour each system."""
 
     panel: str
     name: str
@@ -30,24 +30,24 @@ class Difference(NamedTuple):
 
     @property
     def decision(self) -> Decision:
-        """What it decides."""
+        """The decision that the difference supports."""
         return self.conclusion.decision
 
     @property
     def drawn(self) -> "IntervalRow":
-        """The difference as a row of a picture."""
+        """The difference as a row of a forest plot."""
         winner, fair = self.decision.winner, self.decision.comparable
         style = "neither" if winner is None else self.pair.named(winner).style
         return interval_row(self.name, style, self.estimate.value, self.interval, comparable=fair)
 
     @property
     def has_margin(self) -> bool:
-        """Whether a margin can be tested: on risks of both systems at the same coverage."""
+        """Whether a non-inferiority margin applies: it does to risks of both systems at the same coverage."""
         return self.panel == "risk" and (self.decision.winner is not None or self.decision.undecided)
 
 
 def differences(results: Results, confidence: str, pair: Pair) -> list[Difference]:
-    """The differences to draw, in panels: areas up to a coverage, risks at coverages and of all answers, coverages."""
+    """The differences to draw, by panel: areas up to a coverage, risks at coverages and of all answers, coverages."""
     study = results.selective
     measures = {name: Measure.of(name).quantity for name in study.names("table")}
     cut = [name for name, quantity in measures.items() if quantity.parameter is CUT]

@@ -1,4 +1,4 @@
-"""Figures of results for a paper: as wide as a column, fonts embedded, the same bytes every time."""
+"""Figures for papers: as wide as a column, with fonts embedded, and the same bytes every time."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -7,8 +7,8 @@ from typing import Any
 
 from demur.drawing.forest import IntervalRow
 from demur.drawing.labels import shortened
-from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
+from demur.drawing.system_styles import STYLES, SystemStyle, system_style
 from demur.errors import UserError, literal, registered, shown, without_extra
 from demur.facts.columns import written_number
 from demur.results.pictures import reliability_bins, risk_curve
@@ -32,7 +32,7 @@ _PAGE_MM, _NARROWEST = 247.0, 40.0
 _PANEL_MM, _MARGIN_MM = 45.0, 16.0
 _ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
 _INCH = 25.4
-_BLUE, _GREY = LOOKS[0].colour, "#777777"
+_BLUE, _GREY = STYLES[0].colour, "#777777"
 _FONT, _SMALL = 7.0, 4.0
 _LETTER = 0.56  # mean width of a letter over its height
 _UNDATED: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
@@ -60,7 +60,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def width_mm(text: str) -> float:
-    """A width by name, or in millimetres.
+    """Parse a width in millimetres, or the name of a column width.
 
     >>> width_mm("single"), width_mm("120")
     (89.0, 120.0)
@@ -76,7 +76,7 @@ def width_mm(text: str) -> float:
 
 
 def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:
-    """The content of a file of this suffix; the same results give the same bytes."""
+    """Draw a figure and return the content of a file with this suffix; the same results give the same bytes."""
     draw = registered("kind of figure", kind, KINDS)
     if suffix not in _UNDATED:
         raise UserError(f"a figure ends in {', '.join(_UNDATED)}, not in {literal(suffix)}")
@@ -102,13 +102,12 @@ def _caption(results: Results, width: float) -> str:
     return "\n".join(lines)
 
 
-def _line_style(look: Look) -> dict[str, Any]:
-    """The colour and the dash of a system's line."""
+def _line_style(look: SystemStyle) -> dict[str, Any]:
     return {"color": look.colour, "linestyle": (0, look.dash) if look.dash else "-"}
 
 
 def text_of(name: str) -> str:
-    r"""A name from a file as it is drawn: characters that are not in the font are escaped.
+    r"""A name from a file, with characters that are not in the font escaped.
 
     >>> print(text_of("$x$"), text_of("字"))
     $x$ \u5b57
@@ -118,7 +117,6 @@ def text_of(name: str) -> str:
 
 
 def _sheet(width: float, height: float, advice: str) -> Figure:
-    """A figure of this size in millimetres, if it fits on a page."""
     if height > _PAGE_MM:
         raise UserError(f"the figure would be {height:.0f} mm tall, and a page is {_PAGE_MM:.0f} mm: {advice}")
     return Figure(figsize=(width / _INCH, height / _INCH), layout="constrained")
@@ -149,7 +147,7 @@ def _risk_coverage(results: Results, width: float) -> Figure:
     for panel, confidence in zip(axes, confidences, strict=True):
         for index, system in enumerate(results.systems):
             if results.curves[system, confidence].defined:
-                _curve(panel, risk_curve(results, system, confidence), look_at(index))
+                _curve(panel, risk_curve(results, system, confidence), system_style(index))
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
@@ -164,7 +162,7 @@ def _risk_coverage(results: Results, width: float) -> Figure:
     return sheet
 
 
-def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
+def _curve(panel: Axes, curve: RiskCurve, look: SystemStyle) -> None:
     coverage, risk, band = curve.coverage, curve.risk, curve.band
     if band:
         for name, coverages, low, high in band.parts():
@@ -180,14 +178,12 @@ def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
 
 
 def _labels(results: Results) -> dict[str, str]:
-    """The labels of the systems in a figure."""
     return dict(zip(results.systems, map(text_of, shortened(results.systems)), strict=True))
 
 
 def _key(results: Results) -> Iterator[Any]:
-    """The legend entries of the systems."""
     for index, label in enumerate(_labels(results).values()):
-        look = look_at(index)
+        look = system_style(index)
         yield Line2D([], [], marker=look.marker, label=label, **_line_style(look))
 
 
@@ -203,7 +199,7 @@ def _reliability(results: Results, width: float) -> Figure:
     sheet, axes = _panels([*drawn], width, "confidence", shape=0.95)
     for panel, by_system in zip(axes, drawn.values(), strict=True):
         panel.plot([0, 1], [0, 1], color=_GREY, linewidth=0.6, linestyle=":")
-        for look, table in ((look_at(index), table) for index, table in enumerate(by_system) if table):
+        for look, table in ((system_style(index), table) for index, table in enumerate(by_system) if table):
             bins = reliability_bins(table, "", look.style)
             across, up, sizes = bins.mean_predicted, bins.fraction_correct, [4 + 30 * weight for weight in bins.weight]
             panel.plot(across, up, linewidth=0.8, **_line_style(look))

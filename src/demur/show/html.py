@@ -1,4 +1,4 @@
-"""The report as one HTML file: it fetches nothing, escapes every text of a file, and can be read without its script.
+"""The report as one HTML page: it fetches nothing, escapes all text of files, and can be read without its script.
 
 Templates get the `artifact` (results or a calibration), its `study` (origin, inputs and tool), the `systems`, the names
 that can be `switched`, the `content` of their section and the `sha256` of the file.
@@ -18,17 +18,17 @@ from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
 from demur.drawing.labels import inert
-from demur.drawing.looks import LOOKS
 from demur.drawing.picture import element, shape
+from demur.drawing.system_styles import STYLES
 from demur.errors import UserError, harmless
 from demur.feature import PACKAGE, features
 from demur.results.table import Results
 from demur.show.calibration.fitted import calibration_name
 from demur.show.names import systems_of
 from demur.show.page_tables import Column, ColumnGroup, card_attributes
-from demur.show.rules import ShownRule
 from demur.show.sections import OF_CORE, package_of, sections_of
 from demur.show.selective.operating import marked, operating_data
+from demur.show.shown_rule import ShownRule
 from demur.show.text import UNDEFINED, interval_text, three
 
 # Allows only inline styles and the script with this hash.
@@ -38,10 +38,10 @@ _STYLED = 2  # the style sheet defines the looks of the first two systems, light
 
 
 def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: ShownRule | None = None) -> str:
-    """The page of results or of a calibration; `sha256` is that of its file, and a `rule` is marked on its curve."""
+    """Render the page of results or a calibration; `sha256` is that of the file, and a `rule` is marked on a curve."""
     task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
-    looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
+    looks = [look for look in STYLES if look.style in {system.style for system in systems}]
     script, data, switched = _asset("copy.js"), None, tuple(system.system for system in systems)
     if isinstance(artifact, Results) and task == "selective":
         mark = None if rule is None else marked(artifact, rule)
@@ -62,7 +62,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
         policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         style=_asset("style.css"),
         keys={look.style: _key(look.style) for look in looks},
-        more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
+        more_looks=[look for look in looks if look not in STYLES[:_STYLED]],
         script=script,
         data=None if data is None else embedded(data),
     )
@@ -70,7 +70,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None, r
 
 
 def embedded(content: Any) -> Markup:
-    r"""Data inside a script element: valid JSON without a character that could end the element.
+    r"""Data for a script element: valid JSON without any character sequence that could close the element.
 
     >>> print(embedded({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
@@ -82,7 +82,7 @@ def embedded(content: Any) -> Markup:
 
 
 def file_text(value: object) -> Markup:
-    r"""Text of a file, escaped, with control characters spelled out and its direction isolated.
+    r"""Text from a file, escaped, with control characters spelled out and its writing direction isolated.
 
     >>> print(file_text("<b>\u202e"))
     <bdi>&lt;b&gt;\u202e</bdi>
@@ -122,7 +122,6 @@ def _of_features() -> ChoiceLoader:
 
 
 def _key(style: str) -> Markup:
-    """The line and marker of a system, for legends."""
     mark = element("g", shape(style), transform="translate(17 6)")
     return Markup(element("path", d="M1 6H33", class_=f"line {style}") + mark)  # noqa: S704  (ours)
 

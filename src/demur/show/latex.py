@@ -1,4 +1,4 @@
-r"""Tables for LaTeX, with the rules of booktabs: all text from files is escaped, and minus signs are in math mode."""
+r"""LaTeX tables with booktabs rules; text from files is escaped, and minus signs are in math mode."""
 
 from collections.abc import Iterable, Sequence
 
@@ -33,7 +33,7 @@ _COMMON = r" to $C_{\mathrm{common}}$ "
 
 
 def escaped(text: str) -> str:
-    r"""Escape text for LaTeX: it contains no command, comment, formula, ligature or new line.
+    r"""Escape text for LaTeX, so that it contains no command, comment, formula, ligature or line break.
 
     >>> print(escaped(r"50% \input{x_1}"))
     50\% \textbackslash{}input\{x\_1\}
@@ -42,7 +42,7 @@ def escaped(text: str) -> str:
 
 
 def number(text: str) -> str:
-    """A formatted number, with its minus sign in math mode.
+    """A formatted number with its minus sign in math mode.
 
     >>> print(number("-0.5"), number("0.5"))
     $-0.5$ 0.5
@@ -54,13 +54,13 @@ MARKS = Marks(number, "{[}", _TEX["–"], _TEX["≤"], _TEX[DAGGER])
 
 
 def title(heading: Title) -> str:
-    """The title of a number, with symbols in math mode."""
+    """The title of a number with its symbols in math mode."""
     common = "" if heading.common is None else f"{_COMMON}{heading.common:.3g}"
     return f"{_SYMBOLS.get(heading.quantity) or escaped(heading.quantity)}{common}{escaped(heading.rest)}"
 
 
 def table(results: Results, layout: Layout) -> str:
-    """A table of all systems and their differences, and the notes below it."""
+    """A LaTeX table of all systems and their differences, followed by notes."""
     columns = columns_of_systems(results)
     heads = "".join(f" & \\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in columns)
     lines = []
@@ -74,7 +74,7 @@ def table(results: Results, layout: Layout) -> str:
 
 
 def framed(alignment: str, lines: Sequence[str], results: Results, below: Iterable[str]) -> str:
-    """A table from lines of LaTeX, with sentences and signatures below it."""
+    """A LaTeX table from its lines, followed by sentences and signatures."""
     head = ["% needs \\usepackage{booktabs}", "\\begin{table}", "  \\centering"]
     head += [f"  \\begin{{tabular}}{{{alignment}}}", "    \\toprule"]
     foot = ["    \\bottomrule", "  \\end{tabular}", "  \\par\\smallskip"]

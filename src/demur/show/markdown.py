@@ -1,4 +1,4 @@
-"""Tables for Markdown, as GitHub and pandoc read them: all text from files is escaped."""
+"""Markdown tables for GitHub and pandoc; text from files is escaped."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ def escaped(text: str) -> str:
 
 
 def table(results: Results, layout: Layout) -> str:
-    """A table of all systems and their differences, and the notes below it."""
+    """A Markdown table of all systems and their differences, followed by notes."""
     columns = columns_of_systems(results)
     lines = [["confidence", "", *map(escaped, columns)], ["---", "---", *["--:"] * len(columns)]]
     for confidence in results.selective.confidences:
@@ -33,7 +33,7 @@ def table(results: Results, layout: Layout) -> str:
 
 
 def framed(lines: Sequence[Sequence[str]], results: Results, below: Iterable[str]) -> str:
-    """A table from escaped cells, with sentences below it, and the signatures as code."""
+    """A Markdown table from escaped cells, followed by sentences, and signatures as code."""
     signed = [f"{name}: `{signature}`" for name, signature in signatures(results).items()]
     noted = [escaped(unisolated(note)) for note in below]
     return "\n".join([*(f"| {' | '.join(cells)} |" for cells in lines), "", *noted, *signed, ""])

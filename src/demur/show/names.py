@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from demur.drawing.labels import isolated, shortened
-from demur.drawing.looks import look_at
+from demur.drawing.system_styles import system_style
 from demur.inference.key import Key, Minus
 from demur.results.parts import Skipped
 from demur.results.study import SelectiveStudy
@@ -15,7 +15,7 @@ _MOST_IN_FULL = 8
 
 @dataclass(frozen=True, slots=True)
 class NamedSystem:
-    """A system: its identity, its name in sentences, its short label for columns, its style, and its role if any."""
+    """A system with its id, its name in sentences, its short label for columns, its style, and its role if any."""
 
     system: str
     name: str
@@ -35,7 +35,7 @@ class Pair:
 
     @property
     def minus(self) -> Minus:
-        """The subtracted side of a difference of the two."""
+        """The subtracted system of a difference of the two."""
         return Minus("system", self.baseline.system)
 
     def key(self, quantity: str, confidence: str) -> Key:
@@ -49,16 +49,16 @@ class Pair:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the two for sentences, by their identity."""
+        """The names of the two for sentences, by id."""
         return {side.system: side.name for side in (self.first, self.second)}
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of the two for columns, by their identity."""
+        """The labels of the two for columns, by id."""
         return {side.system: side.label for side in (self.first, self.second)}
 
     def named(self, system: str) -> NamedSystem:
-        """The named system with this identity."""
+        """The named system with this id."""
         return self.other if system == self.other.system else self.baseline
 
 
@@ -67,16 +67,16 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     systems, study = results.systems, results.study
     names = [isolated(name) for name in shortened(systems, _LONGEST_NAME)]
     labels = [isolated(label) for label in shortened(systems)]
-    styles, asides = [look_at(index).style for index in range(len(systems))], [""] * len(systems)
+    styles, asides = [system_style(index).style for index in range(len(systems))], [""] * len(systems)
     if not isinstance(study, SelectiveStudy):
         base = systems.index(study.baseline or systems[0])
-        styles = [look_at(int(index != base)).style for index in range(len(systems))]
+        styles = [system_style(int(index != base)).style for index in range(len(systems))]
         asides[base] = "baseline" if len(systems) > 1 and "baseline" not in names[base] else ""
     return tuple(map(NamedSystem, systems, names, labels, styles, asides))
 
 
 def by_name(results: Results) -> dict[str, NamedSystem]:
-    """The systems by their identity."""
+    """The named systems by id."""
     return {system.system: system for system in systems_of(results)}
 
 
@@ -89,11 +89,11 @@ def pairs_of(results: Results) -> tuple[Pair, ...]:
 
 
 def shown_in_full(results: Results) -> tuple[str, ...]:
-    """The confidences a page shows in full: all, or only the first where there are very many curves."""
+    """The confidences that a page shows in full: all, or only the first if there are very many curves."""
     confidences = results.selective.confidences
     return confidences if len(results.systems) * len(confidences) <= _MOST_IN_FULL else confidences[:1]
 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:
-    """Why a confidence was left out, with the system that lacks it where there are several."""
+    """The reason why a confidence was left out, with the system that lacks it if there are several."""
     return skipped.reason if skipped.system is None else f"{by_name(results)[skipped.system].label}: {skipped.reason}"

@@ -1,4 +1,4 @@
-"""Tables of the page: the headings of their columns, which narrow screens repeat before every cell of a card."""
+"""Headings of the tables on the page; narrow screens show rows as cards, which repeat them before every cell."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"[^A-Za-z0-9 ]")
 
 
 class Column(NamedTuple):
-    """The heading of a column: its text, its style, and its markup if that is more than the text."""
+    """The heading of a column: its text, its style, and its markup if it is more than text."""
 
     text: str
     style: str = ""
@@ -29,7 +29,7 @@ class ColumnGroup(NamedTuple):
 
 
 def card_attributes(columns: Sequence[Column], groups: Sequence[ColumnGroup] = ()) -> Markup:
-    r"""The attributes of a table: its headings as CSS properties, and that a very wide one can be scrolled.
+    r"""The HTML attributes of a table: its headings as CSS properties for cards, and scrolling if it is very wide.
 
     The first column is in no group.
 
@@ -44,5 +44,4 @@ def card_attributes(columns: Sequence[Column], groups: Sequence[ColumnGroup] = (
 
 
 def _css(text: str) -> str:
-    """Text as a CSS string: everything except letters, digits and spaces is escaped."""
     return _PLAIN.sub(lambda character: f"\\{ord(character[0]):x} ", harmless(text))

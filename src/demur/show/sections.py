@@ -21,7 +21,7 @@ from demur.show.statements.warnings import Warned
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
-    from demur.show.rules import ShownRule
+    from demur.show.shown_rule import ShownRule
 
 Filling = Callable[..., Any]
 Content = dict[str, Any]
@@ -42,7 +42,7 @@ _BIBTEX = """\
 
 
 class Section(NamedTuple):
-    """A section of the page: its order, its anchor and title, and the function that gives its content.
+    """A section of the page: its order, anchor and title, and the function that computes its content.
 
     A section `with_rule` also gets the rule that is shown beside the results, or None.
     """
@@ -54,7 +54,7 @@ class Section(NamedTuple):
     with_rule: bool = False
 
     def filled(self, artifact: "Results | Calibration", rule: "ShownRule | None") -> Any:
-        """The content of the section for an artifact."""
+        """Compute the content of the section for an artifact."""
         return self.content(artifact, rule) if self.with_rule else self.content(artifact)
 
 
@@ -62,7 +62,7 @@ _SECTIONS: dict[str, list[Section]] = {}
 
 
 def section(anchor: str, title: str, *, task: str, order: int, with_rule: bool = False) -> Callable[[Filling], Filling]:
-    """Register a function of the results as a section; `order` sorts the sections of a page."""
+    """Register the decorated function of the results as a section; `order` sorts the sections of a page."""
 
     def register(content: Filling) -> Filling:
         registered = _SECTIONS.setdefault(task, [])
@@ -89,18 +89,18 @@ def sections_of(task: str) -> list[Section]:
 
 
 def shade(kind: str, share: float, *, few: bool) -> str:
-    """The style of a cell of a heat map: darker for larger shares, grey where it is based on few answers."""
+    """The CSS of a cell of a heat map: darker for larger shares, grey if it is based on few answers."""
     return "few" if few else f"{kind} shade-{round(min(max(share, 0.0), 1.0) * _SHADES)}"
 
 
 def definition(quantity: Quantity) -> tuple[str, str, str]:
-    """The name of a quantity, the title of its docstring, and the paragraph below it."""
+    """The name of a quantity, the title of its docstring, and the paragraph after it."""
     heading, _, rest = inspect.cleandoc(quantity.function.__doc__ or "").partition("\n\n")
     return quantity.name, heading, rest.partition("\n\n")[0].replace("\n", " ")
 
 
 def carried(artifact: "Results | Calibration", name: str, warnings: Sequence[Warned]) -> Content:
-    """What a page embeds for reviewers: the first warning of each kind, and the file unless it is too large."""
+    """The content for reviewers: the first warning of each kind, and the results file unless it is too large."""
     content, packed = artifact.text.encode(), None
     if len(content) <= _HOPELESS:
         packed = base64.b64encode(gzip.compress(content, mtime=0)).decode()

@@ -1,4 +1,4 @@
-"""Sentences for a paper: population, results and methods."""
+"""Sentences for a paper on population, results and methods."""
 
 import math
 from collections.abc import Iterator
@@ -87,7 +87,6 @@ def _difference(results: Results, pair: Pair, number: Key, layout: Layout) -> It
 
 
 def _signed(value: float, layout: Layout) -> str:
-    """A number with the minus sign of print."""
     text = layout.fixed(value)
     return f"−{layout.fixed(-value)}" if text.startswith("-") else text
 

@@ -1,4 +1,4 @@
-r"""Results as comma-separated values: an apostrophe precedes text that a spreadsheet would take for a formula."""
+r"""Results as CSV: an apostrophe precedes text that a spreadsheet would take for a formula."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def no_formula(text: str) -> str:
-    r"""Escape text that a spreadsheet would take for a formula.
+    r"""Put an apostrophe before text that a spreadsheet would take for a formula.
 
     >>> no_formula("=1+1"), no_formula(" @SUM(A1)"), no_formula("llm"), no_formula("\u202e=1")
     ("'=1+1", "' @SUM(A1)", 'llm', '\\u202e=1')
@@ -24,14 +24,14 @@ def no_formula(text: str) -> str:
 
 
 def written(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as lines of CSV."""
+    """Format rows as CSV."""
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\n").writerows(rows)
     return lines.getvalue()
 
 
 def table(results: Results, layout: Layout) -> str:
-    """One row per number in full precision."""
+    """A CSV table with one row per number, in full precision."""
     others = ["convention"] if any(row.key.convention for row in results) else []
     rows: list[Sequence[object]] = [
         ("variant", "system", "metric", "value", "low", "high", "level", "method", *others, SIGNATURE)

@@ -1,4 +1,4 @@
-"""Rows of tables: every number of every system with its difference from the baseline, and the notes."""
+"""Rows of tables: every number of every system with its differences from the baseline, and the notes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _DECIMALS, _MOST_DECIMALS = 4, 15
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The quantities of a table by name (none: the default ones), and the number of decimals.
+    """The layout of a table: the quantities by name (the default ones if empty), and the number of decimals.
 
     Without `digits` a table for people has four decimals, and CSV has every number in full.
     """
@@ -36,15 +36,15 @@ class Layout:
             raise UserError(f"digits {literal(self.digits)}, expected decimals from 0 to {_MOST_DECIMALS}")
 
     def fixed(self, value: float) -> str:
-        """A number with a fixed number of decimals, for people."""
+        """Format a number for people, with a fixed number of decimals."""
         return fixed(value, _DECIMALS if self.digits is None else self.digits)
 
     def in_full(self, value: float | None) -> float | str | None:
-        """A number for machines, rounded only if `digits` is given."""
+        """A number for machines, rounded only if `digits` is given; undefined numbers are empty."""
         return value if self.digits is None or value is None else fixed(value, self.digits)
 
     def rounded(self, value: float) -> float:
-        """A number for machines, as a number."""
+        """A number for machines, rounded only if `digits` is given."""
         return value if self.digits is None else round(value, self.digits)
 
     def names(self, results: Results, shown: str) -> list[str]:
@@ -65,7 +65,7 @@ DAGGER = "†"
 
 
 class Marks(NamedTuple):
-    """How a medium writes the signs of a number: the number itself, and what stands around it."""
+    """How a medium writes a number and the signs around it."""
 
     number: Callable[[str], str] = str
     bracket: str = "["
@@ -78,7 +78,7 @@ PLAIN = Marks()
 
 
 class Cell(NamedTuple):
-    """A number with its interval or upper bound; `unfair` says why it decides nothing.
+    """A number with its interval or upper bound; `unfair` is the reason why it decides nothing.
 
     A number of another convention has its range over all orders of equal confidences instead.
     """
@@ -90,7 +90,7 @@ class Cell(NamedTuple):
     over_ties: tuple[float | None, float | None] | None = None
 
     def texts(self, layout: Layout, marks: Marks = PLAIN) -> tuple[str, str]:
-        """The number and its interval as text."""
+        """The number and its interval as two texts."""
 
         def number(value: float | None) -> str:
             return marks.dash if value is None else marks.number(layout.fixed(value))
@@ -106,7 +106,7 @@ class Cell(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """One number of every system, and its differences from the baseline; `name` is that of its key."""
+    """A row of a table: one number of every system, and its differences from the baseline."""
 
     name: str
     title: Title
@@ -115,7 +115,7 @@ class TableRow(NamedTuple):
 
 
 def rows_of(results: Results, confidence: str, shown: str = "table", layout: Layout = USUAL) -> Iterator[TableRow]:
-    """The rows of one confidence; a number without any answers, and a difference of such, is an empty cell."""
+    """The rows of one confidence; numbers not based on any answer, and their differences, are empty cells."""
     pairs = pairs_of(results)
     for name in layout.names(results, shown):
         numbers = {system: results[Key(system, name, confidence)] for system in results.systems}
@@ -135,13 +135,13 @@ def rows_of(results: Results, confidence: str, shown: str = "table", layout: Lay
 
 
 def columns_of_systems(results: Results) -> list[str]:
-    """The headings of the columns: the systems, then the differences."""
+    """The headings of the columns: the systems, then their differences."""
     return [*results.systems, *(f"{pair.other.system} − {pair.baseline.system}" for pair in pairs_of(results))]
 
 
 @dataclass(frozen=True, slots=True)
 class Legend(Statement):
-    """What a sign in a table means."""
+    """States the meaning of a sign in a table."""
 
     sign: str
     meaning: str
@@ -153,7 +153,7 @@ class Legend(Statement):
 
 
 def notes(results: Results, layout: Layout = USUAL) -> Iterator[str]:
-    """The notes below a table as sentences: inputs, population, loss, intervals and conventions."""
+    """The sentences below a table: inputs, population, loss, intervals and conventions."""
     yield from (f"{source.line}." for source in population.published_sources(results))
     yield population.population(results).sentence
     yield f"{methods.loss_used(results).line}."
@@ -182,7 +182,7 @@ def _legends(results: Results, layout: Layout) -> Iterator[Legend]:
 
 
 def methods_shown(results: Results, layout: Layout = USUAL) -> dict[str, list[str]]:
-    """The interval methods in the table, each with the titles of its numbers."""
+    """The interval methods used in the table, each with the titles of its numbers."""
     numbers: dict[str, dict[str, None]] = {}
     confidences = results.selective.confidences
     for row in (row for confidence in confidences for row in rows_of(results, confidence, layout=layout)):

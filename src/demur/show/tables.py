@@ -1,4 +1,4 @@
-"""Results in the format of a table that is asked for: LaTeX, Markdown, CSV, sentences, or a block of JSON."""
+"""Results in a chosen table format: LaTeX, Markdown, CSV, sentences, or a block of JSON."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from demur.show.table_rows import LEADERBOARD, USUAL, Layout
 
 
 def table_text(results: Results, form: str, layout: Layout = USUAL) -> str:
-    """Results in a table format, or as sentences; or the leaderboard, if that is the only row."""
+    """Format results as a table or as sentences; as the leaderboard, if that is the only row requested."""
     write = registered("table format", form, FORMS)
     if layout.rows == (LEADERBOARD,):
         write = registered("format of a leaderboard", form, BOARD_FORMS)
@@ -29,7 +29,7 @@ _INTERPRETATION = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
 
 
 def json_block(results: Results, layout: Layout) -> str:
-    """The members `metrics` and `interpretation`, by name, and the signature; undefined numbers are null.
+    """A JSON block with the members `metrics` and `interpretation`, and the signature; undefined numbers are null.
 
     Of several confidences or systems, one such block each is in `confidence_variants`.
     """

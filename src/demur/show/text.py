@@ -1,4 +1,4 @@
-"""Numbers as text: values, intervals, titles, thresholds and aligned tables."""
+"""Formatting of numbers as text: values, intervals, titles, thresholds and aligned tables."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ _NO_COLUMN = ("Mn", "Me", "Cf")
 
 
 def three(value: float) -> str:
-    """Three significant digits, the precision of an interval from ten thousand resamples.
+    """Format with three significant digits, the precision of an interval from ten thousand resamples.
 
     >>> three(0.123456), three(1234.5), three(0.0)
     ('0.123', '1.23e+03', '0')
@@ -31,7 +31,7 @@ def three(value: float) -> str:
 
 
 def four(value: float) -> str:
-    """Four significant digits, or a dash where there is no number.
+    """Format with four significant digits; a dash for nan.
 
     >>> four(0.123456), four(float("nan"))
     ('0.1235', '–')
@@ -40,7 +40,7 @@ def four(value: float) -> str:
 
 
 def decimals(value: float | None) -> str:
-    """Four digits after the point, or a dash where there is no number.
+    """Format with four decimals; a dash if there is no number.
 
     >>> decimals(0.123456), decimals(None)
     ('0.1235', '–')
@@ -49,7 +49,7 @@ def decimals(value: float | None) -> str:
 
 
 def fixed(value: float, digits: int) -> str:
-    """A number with a fixed number of decimals; 0 has no sign.
+    """Format with a fixed number of decimals; 0 has no sign.
 
     >>> fixed(0.12345, 3), fixed(-0.00001, 3), fixed(float("nan"), 3)
     ('0.123', '0.000', '–')
@@ -59,36 +59,36 @@ def fixed(value: float, digits: int) -> str:
 
 
 def interval_text(interval: Interval | None) -> str:
-    """An interval to three digits."""
+    """Format an interval with three digits."""
     return UNDEFINED if interval is None else f"[{three(interval.low)}, {three(interval.high)}]"
 
 
 def shown_interval(results: Results, estimate: Estimate) -> Interval | None:
-    """The interval to show: the requested one, even if that is missing, or the recommended one."""
+    """The interval to show: by the requested method, even if that gave none, or else the recommended one."""
     return estimate.recommended if results.study.requested is None else estimate.requested
 
 
 def ends_of(interval: Interval | None) -> tuple[float, float] | None:
-    """The ends of an interval, as pictures have them."""
+    """The lower and upper limit of an interval; None if there is none."""
     return None if interval is None else interval.ends
 
 
 def interval_row(label: str, style: str, value: float, interval: Interval | None, **more: Any) -> "IntervalRow":
-    """A number with its interval as a row of a picture; one that is undefined is not drawn."""
+    """A number with its interval as a row of a forest plot; an undefined number is None."""
     from demur.drawing.forest import IntervalRow  # noqa: PLC0415  (the console draws nothing)
 
     return IntervalRow(label, style, None if math.isnan(value) else value, ends_of(interval), **more)
 
 
 def bounded_interval(results: Results, estimate: Estimate) -> str:
-    """The interval to show, or the upper bound of a number without any loss."""
+    """The interval to show as text, or the upper bound of a number without any loss."""
     if estimate.upper_bound is not None:
         return f"at most {three(estimate.upper_bound)}"
     return interval_text(shown_interval(results, estimate))
 
 
 def with_interval(results: Results, estimate: Estimate, digits: Callable[[float], str] = four) -> str:
-    """A number with its interval, or with its upper bound where no answer has a loss."""
+    """A number with its interval as text, or with its upper bound if no answer has a loss."""
     if math.isnan(estimate.value):
         return "undefined"
     value, interval = digits(estimate.value), shown_interval(results, estimate)
@@ -98,12 +98,12 @@ def with_interval(results: Results, estimate: Estimate, digits: Callable[[float]
 
 
 def cell(results: Results, estimate: Estimate | None) -> str:
-    """An estimate and its interval in a table cell, or a dash where it is undefined."""
+    """An estimate and its interval for a table cell; a dash if it is undefined."""
     return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 
 def level_of(results: Results) -> str:
-    """The name of the intervals that are shown."""
+    """The name of the shown intervals, with their level."""
     requested = results.study.requested
     return "95 % interval" if requested is None else f"{100 * requested.level:.4g} % interval"
 
@@ -123,7 +123,7 @@ class Title(NamedTuple):
 
 
 def number_title(estimate: Estimate) -> Title:
-    """The title of a number, with its coverage and the end of a cut area."""
+    """The title of a number, with its coverage, or the coverage at which its area ends."""
     measure = Measure.of(estimate.key.quantity)
     quantity = measure.quantity.title
     if measure.quantity.parameter is CUT:
@@ -149,7 +149,7 @@ def interval_heading(results: Results) -> str:
 
 
 def threshold_at(record: CurveRecord, point: int) -> str:
-    """The threshold of an operating point as text; it accepts exactly that point's answers."""
+    """The threshold of an operating point as text; as typed, it accepts exactly that point's answers."""
     scale = -1 if record.lower_is_surer else 1
     threshold, *lower = (scale * value for value in record.curve.threshold[point : point + 2])
     text = typed_threshold(threshold, lower[0] if lower else -math.inf)
@@ -159,7 +159,7 @@ def threshold_at(record: CurveRecord, point: int) -> str:
 
 
 def listing(names: Sequence[str]) -> str:
-    """Join names for a sentence.
+    """Join names as in a sentence, with commas and "and".
 
     >>> listing(["a"]), listing(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -169,7 +169,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) -> Iterator[str]:
-    r"""Rows of text in aligned columns, by default the first to the left and the others to the right.
+    r"""Format rows of text in aligned columns; columns in `to_the_left` are left-aligned, the others right-aligned.
 
     >>> print(*table([("", "value"), ("Cmax", "0.5"), ("AURC", "0.125")]), sep="\n")
           value

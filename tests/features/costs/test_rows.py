@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from demur import Costs, Key, Minus, Plan, Settings, UserError, evaluate, load, read_table, report_html
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.features.costs.tables import HEADINGS, cost_row
 from demur.sampling.draws import folds
 from demur.show.console import evaluation_text

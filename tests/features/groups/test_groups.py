@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from demur import Group, Groups, Key, Plan, Settings, UserError
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.facts.groupings import GroupColumn
 from demur.features.groups.named_groupings import grouping_of
 from demur.results import json_table

@@ -18,7 +18,7 @@ from demur import (
     report_html,
     typed_point,
 )
-from demur.extensions.audit.own import audited_runs
+from demur.extensions.audit.results_audit import audited_runs
 from demur.features.raters.comparators import Comparators
 from demur.features.raters.gaps import gap_key, gap_verdict
 from demur.show.console import evaluation_text

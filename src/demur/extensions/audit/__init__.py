@@ -1,4 +1,4 @@
-"""Audit: results of demur evaluated again, and figures of others, with the likely cause of each difference."""
+"""Audit: results of demur are evaluated again, and figures of others recomputed, with likely causes of differences."""
 
 from demur.extension import Extension
 

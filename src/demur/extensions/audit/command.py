@@ -20,7 +20,7 @@ from demur.options import named_values
 
 if TYPE_CHECKING:
     from demur.extensions.audit.figures import Finding
-    from demur.extensions.audit.recorded import RecordedData
+    from demur.extensions.audit.recorded_inputs import RecordedData
     from demur.extensions.retrieval.command import RankingFiles
     from demur.extensions.retrieval.rankings import Query, Rankings
     from demur.facts.items import Items
@@ -41,7 +41,7 @@ _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """What is audited, and how its data are read."""
+    """The options for what is audited and how its data are read."""
 
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")]
     data: Annotated[
@@ -68,7 +68,7 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """An audit: its own options, and those of sections for how its data are read."""
+    """One audit: its own options, and the options for reading its data."""
 
     options: AuditOptions
     typed: Typed
@@ -79,7 +79,7 @@ class Audit:
         return named_values(self.options.system, "--system")
 
     def files(self) -> RankingFiles:
-        """The files as `demur retrieval` takes them."""
+        """The files in the form that `demur retrieval` takes."""
         _check_rankings()
         from demur.extensions.retrieval.command import RankingFiles
 
@@ -89,8 +89,8 @@ class Audit:
         return RankingFiles(data=data[0] if data else None, column=column, **shared)
 
     def located_data(self, claimed: Results | None) -> RecordedData:
-        """The data as given, or else those that a file of demur's own records, if they have not changed."""
-        from demur.extensions.audit.recorded import RecordedData, recorded_data
+        """The data files given, or else those recorded in a file of demur, if they have not changed."""
+        from demur.extensions.audit.recorded_inputs import RecordedData, recorded_data
 
         given = self.options
         if given.data or given.qrels or given.run:
@@ -104,8 +104,8 @@ class Audit:
         return recorded_data(claimed, given.reported)
 
     def findings(self, reported: _Reported, files: RecordedData) -> list[Finding]:
-        """The finding about each figure."""
-        from demur.extensions.audit.own import contradictions
+        """Audit the reported file, and return the finding about each figure."""
+        from demur.extensions.audit.results_audit import contradictions
 
         claimed = reported.claimed
         own = contradictions(reported.content, claimed) if claimed else ()
@@ -138,14 +138,13 @@ class Audit:
         return is_run or (not self.options.system and not _is_per_query(files.data[0]))
 
     def _refuse(self, subject: str, names: Sequence[str]) -> None:
-        """Refuse options that would have no effect."""
         own = [name for name in names if hasattr(self.options, name)]
         for option in (*options.typed(self.options, own), *self.typed.flags_of(names)):
             raise UserError(f"{option} does not apply to {subject}: leave it out")
 
     def _of_own_runs(self, claimed: Results, data: list[Path]) -> list[Finding]:
         """Audit a file of demur's own on its runs, by the modes it records or those given."""
-        from demur.extensions.audit.own import audited_runs
+        from demur.extensions.audit.results_audit import audited_runs
 
         with located(self.options.reported):
             study = claimed.selective
@@ -199,7 +198,7 @@ class Audit:
         from demur.evaluation.guessing import settled
         from demur.extensions.audit.reported.reading import named_runs
         from demur.read import read_inputs
-        from demur.read.guess import Given
+        from demur.read.role_candidates import Given
 
         paths = [*map(str, data)]
         given = Given(
@@ -374,7 +373,6 @@ def _is_per_query(path: Path) -> bool:
 
 
 def _check_units(paths: Sequence[Path]) -> None:
-    """Refuse data in which single units cannot be told apart or counted."""
     from demur.read.kinds import kind_of
 
     if parts := [*filter(isdir, paths)]:

@@ -44,7 +44,7 @@ class Printed:
 
     @classmethod
     def of(cls, text: str) -> Printed:
-        """Parse the digits."""
+        """Parse a number as printed."""
         try:
             exact = Decimal(text)
             value, half_unit = float(exact), float(Decimal((0, (5,), int(exact.as_tuple().exponent) - 1)))
@@ -55,7 +55,7 @@ class Printed:
         return cls(text, value, half_unit)
 
     def agrees(self, low: float, high: float | None = None, *, share: bool = True) -> bool:
-        """Whether a value, or one in a range, could be printed like this with the same number of digits.
+        """Whether a value, or some value in a range, would be printed like this with the same number of digits.
 
         A bare 0 or 1 that is a `share`, or a difference of two shares, is exact: half a unit around it would allow any
         share.
@@ -73,11 +73,11 @@ class Printed:
 
     @property
     def telling(self) -> bool:
-        """Whether there are at least two significant digits, so that an agreement is unlikely to be chance."""
+        """Whether there are at least two significant digits, so that agreement is unlikely to be chance."""
         return len(Decimal(self.text).as_tuple().digits) > 1
 
     def cuts_off(self, value: float) -> bool:
-        """Whether the digits are those of a value truncated, where rounding would give another last digit.
+        """Whether these are the digits of a value that was truncated, and rounding would give other digits.
 
         >>> Printed.of("0.66").cuts_off(2 / 3), Printed.of("0.67").cuts_off(2 / 3)
         (True, False)
@@ -89,7 +89,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a figure may differ: another convention in words, details such as its scale, and its value in ours.
+    """A possible cause of a difference: another convention, details such as its scale, and the value in ours.
 
     Words that begin with "it is" name another figure, as do those of a `tool`; all others say how the same figure was
     computed. Digits may agree by chance, so neither is stated as a fact, and tools that agree too are `alternatives`.
@@ -107,7 +107,7 @@ class Explanation:
     alternatives: tuple[str, ...] = ()
 
     def also(self, *details: str) -> Explanation:
-        """The cause with more details."""
+        """The explanation with more details."""
         return replace(self, details=(*self.details, *details))
 
     @property
@@ -118,12 +118,12 @@ class Explanation:
 
     @property
     def kind(self) -> str:
-        """The cause without the value in our convention, which is another for every figure."""
+        """The cause without the value in our convention, so that figures can be counted by cause."""
         return f"would equal {'' if self.words.startswith(_IT_IS) else 'it, '}{self.convention}"
 
     @property
     def shared(self) -> str:
-        """What several figures may have in common: the tool and the scale, or else the cause itself."""
+        """The part of the cause that several figures may share: the tool and scale, or else the cause itself."""
         return ", ".join((self.tool, *self.details)) if self.tool else self.kind
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The value that the data give for one figure.
+    """The value of one figure that the data give.
 
     `value` is None where it is undefined, `band` the range that Monte-Carlo error allows for the end of an interval,
     `exact` requires equality, as for counts, and a `share` lies between 0 and 1. `otherwise` holds the values of other
@@ -148,7 +148,7 @@ class Expected:
     within: str = ""
 
     def agrees(self, reported: Printed | None) -> bool:
-        """Whether a reported figure is what the data give."""
+        """Whether a reported figure agrees with the data."""
         if reported is None or self.value is None:
             return reported is None and self.value is None
         if self.exact:
@@ -177,7 +177,7 @@ class Finding(Record):
     explains: int | None = None
 
     def because(self, *causes: Explanation) -> Finding:
-        """The finding with the first of some causes stated; nothing is stated without any."""
+        """The finding with the first of these causes stated; unchanged if there are none."""
         if not causes:
             return self
         return replace(self, cause=str(causes[0]), kind=causes[0].kind, fits=tuple(cause.shared for cause in causes))
@@ -191,7 +191,7 @@ class Finding(Record):
 
 
 def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every leaf of a parsed file with its path; a list item is named by its index."""
+    """Every leaf of a parsed file with its path; list elements are named by their index."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]  # no recursion, as files may be nested deeply
     while waiting:
         path, value = waiting.pop()
@@ -203,7 +203,7 @@ def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def not_recognised(key: str, value: Any, reason: str) -> Finding:
-    """A figure that cannot be recomputed, and why."""
+    """The finding about a figure that cannot be recomputed, with the reason."""
     text = (
         value.text if isinstance(value, Printed) else str(value).lower() if isinstance(value, bool) else literal(value)
     )
@@ -219,7 +219,7 @@ def compared(
     key: str = "",
     cause: str | None = None,
 ) -> Finding:
-    """Compare a value of one of demur's own files with the value recomputed; None is undefined."""
+    """Compare a value of a file of demur with the recomputed value; None is undefined."""
     agrees = claimed == recomputed
     if tolerance and isinstance(claimed, float) and isinstance(recomputed, (int, float)):
         agrees = abs(claimed - recomputed) <= tolerance * max(1.0, abs(recomputed))
@@ -231,7 +231,7 @@ def compared(
 
 
 def as_reported(value: Any) -> str:
-    """A value of one of demur's own files as a finding shows it."""
+    """Format a value of a file of demur as a finding shows it."""
     if isinstance(value, float):
         return "null" if math.isnan(value) else repr(value)
     return "null" if value is None else str(value)
@@ -278,7 +278,7 @@ def _first(causes: Sequence[tuple[Explanation, bool]]) -> Explanation | None:
 
 
 def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:
-    """The end of a percentile interval, with the range that Monte-Carlo error of both sets of draws allows.
+    """The expected limit of a percentile interval, with the range that Monte-Carlo error of both sets of draws allows.
 
     Where that range reaches beyond our draws, it is extended by their whole width.
     """
@@ -293,13 +293,12 @@ def expected_end(values: Sequence[float], share: float, recorded: int | None) ->
 
 
 def expected_share(share: float, draws: int, recorded: int | None) -> Expected:
-    """A share of the draws, with the range that Monte-Carlo error allows."""
+    """The expected share of draws, with the range that Monte-Carlo error allows."""
     low, high = _shares(share, _effective_draws(draws, recorded))
     return Expected(share, (max(low, 0.0), min(high, 1.0)))
 
 
 def _shares(share: float, n: float) -> tuple[float, float]:
-    """The range of a share of n draws, by Wilson's interval or the plain one, whichever is wider."""
     extra = _SIGMAS**2 / n
     middle, away = (share + extra / 2) / (1 + extra), _SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / n)
     plain = _SIGMAS * math.sqrt(share * (1 - share) / n)
@@ -307,7 +306,7 @@ def _shares(share: float, n: float) -> tuple[float, float]:
 
 
 def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
-    """The standard error, with the range its sampling error allows; unlimited with very few draws."""
+    """The expected standard error, with the range that Monte-Carlo error allows; unlimited if draws are few."""
     if len(values) < 2:  # noqa: PLR2004  (one value has no spread)
         return Expected(None)
     error = stdev(values)
@@ -322,5 +321,4 @@ def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
 
 
 def _effective_draws(own: int, recorded: int | None) -> float:
-    """The effective number of draws when two sets of draws are compared."""
     return 1 / (1 / own + 1 / max(recorded or own, 1))

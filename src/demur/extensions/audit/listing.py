@@ -1,4 +1,4 @@
-"""Listing of findings, as an aligned table or as JSON."""
+"""Findings as an aligned table or as JSON."""
 
 import math
 from collections import Counter
@@ -21,7 +21,7 @@ _MANY = 3
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
-    """One line per figure of these kinds, the counts of all kinds, and how many figures differ for each cause.
+    """A table with one line per figure of these kinds, the counts of all kinds, and the counts of causes.
 
     If any figure is compared with a range, the last line explains ranges.
     """
@@ -52,14 +52,14 @@ def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 def hint(findings: Sequence[Finding]) -> str | None:
-    """A hint for the reader where most figures differ and no cause would explain more than one."""
+    """A hint for the case that most figures differ and no cause explains more than one; None otherwise."""
     differing = [finding for finding in findings if finding.status == "differs"]
     alone = all(finding.explains == 1 or _cause(finding) == NO_CAUSE for finding in differing)
     return _OTHER_DATA if alone and len(differing) >= max(_MANY, counted(findings)["match"] + 1) else None
 
 
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
-    """The findings as members of a JSON object; an infinite end of a band is null."""
+    """The findings as members of a JSON object; an infinite limit of a range is null."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
         "causes": by_cause(findings),
@@ -82,7 +82,7 @@ def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES)
 
 
 def statuses(names: Sequence[str]) -> tuple[str, ...]:
-    """Parse names of kinds of findings, separated by commas or given one by one; all if none is given."""
+    """Parse kinds of findings, separated by commas or given one by one; all kinds if none is given."""
     named = {status.replace(" ", "-"): (status,) for status in STATUSES} | {"all": STATUSES}
     chosen: list[str] = []
     for name in (part.strip() for text in names for part in text.split(",")):
@@ -93,12 +93,10 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cause(finding: Finding) -> str:
-    """Why a figure differs or is not recognised; empty if it matches."""
     return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
 
 
 def _with_count(finding: Finding, differing: int) -> str:
-    """The cause of a difference, and how many of the figures that differ it would explain."""
     count = "" if finding.explains is None else f" (would explain {finding.explains} of {differing} that differ)"
     return _cause(finding) + count
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from demur.errors import UserError, located, shown
 from demur.extensions.audit.figures import Finding
-from demur.extensions.audit.own import about_inputs, joined, recorded_plan
+from demur.extensions.audit.results_audit import about_inputs, joined, recorded_plan
 from demur.extensions.retrieval.evaluating import evaluate_retrieval
 from demur.extensions.retrieval.quantities.selection import Bounds
 from demur.extensions.retrieval.query_files import NEEDED, RANKED_SUFFIXES, query_lists
@@ -30,7 +30,7 @@ _ENDS = (*RANKED_SUFFIXES, "_ids")
 def queries_to_audit(
     path: str | Path, *, columns: Mapping[str, str] | None = None, systems: Mapping[str, str] | None = None
 ) -> Lists:
-    """The rows of a per-query file for each system: the named ones, and those with a ranked column."""
+    """Read a per-query file for each system: those named, and those with a ranked column."""
     if systems:
         named = query_lists(path, columns=columns, systems=systems)
         queries = _others(path, columns, systems.values()) | named
@@ -48,7 +48,7 @@ def queries_to_audit(
 
 
 def trec_to_audit(qrels: str | Path, runs: Runs, *, split_topics: str | None = None) -> Lists:
-    """The judged topics of each TREC run."""
+    """Read the judged topics of each TREC run."""
     judged = judged_runs(qrels, runs, split_topics=split_topics)
     return {name: [*run.queries] for name, run in judged}
 
@@ -79,7 +79,7 @@ def trec_rankings(
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:
-    """Every number of a file of retrieval."""
+    """Audit every number of a results file of a retrieval evaluation."""
     study = study_of(claimed)
     used = study.settings
     for name in claimed.systems:

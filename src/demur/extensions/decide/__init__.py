@@ -1,4 +1,4 @@
-"""Decisions: the threshold that meets a target, what is guaranteed of it, and the rule that is used and watched."""
+"""Decisions: choosing or certifying a threshold that meets a target, applying it as a rule, and monitoring the rule."""
 
 from demur.extension import Extension
 

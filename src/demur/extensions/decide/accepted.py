@@ -1,4 +1,4 @@
-"""The sums of accepted units and their losses in each cluster, for a threshold."""
+"""Accepted units and their losses in each cluster at a given threshold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from demur.types import Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Accepted:
-    """The accepted units of each cluster, their summed loss over `divisor`, and all units of the cluster.
+    """The number of accepted units of each cluster, their summed loss over `divisor`, and the cluster's size.
 
     `largest` is the largest possible loss, None if there is no bound; `below_0` says whether any loss is negative.
     """
@@ -33,7 +33,7 @@ class Accepted:
 
     @classmethod
     def of(cls, graded: Graded, threshold: float | Floats) -> Accepted:
-        """The units accepted by one threshold on the confidence, or by one per cluster; infinity accepts nothing."""
+        """Count what one threshold on the confidence, or one per cluster, accepts; infinity accepts nothing."""
         clusters = graded.grouped
         cluster, size = clusters.of_answer, len(clusters.ids)
         accepted = graded.confidence >= (threshold[cluster] if isinstance(threshold, np.ndarray) else threshold)
@@ -46,7 +46,7 @@ class Accepted:
 
     @cached_property
     def pairs(self) -> dict[tuple[int, Fraction], int]:
-        """The number of clusters with each pair of accepted units and summed loss."""
+        """How many clusters have each pair (number of accepted units, summed loss)."""
         counted = Counter(zip(self.count.tolist(), self.loss.tolist(), strict=True))
         return {(count, Fraction(loss) / self.divisor): times for (count, loss), times in counted.items()}
 
@@ -57,13 +57,13 @@ class Accepted:
 
     @property
     def risk(self) -> Ratio:
-        """The risk: the loss of the accepted units over their number."""
+        """The risk: the summed loss of the accepted units over their number."""
         largest = None if self.largest is None else float(self.largest)
         return Ratio(self.loss, self.count, self.divisor, largest, self.below_0)
 
     @property
     def generalized_risk(self) -> Ratio:
-        """The generalized risk: the loss of the accepted units over the number of all units."""
+        """The generalized risk: the summed loss of the accepted units over the number of all units."""
         return replace(self.risk, denominator=self.units)
 
     @property

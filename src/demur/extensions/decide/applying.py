@@ -1,4 +1,4 @@
-"""Applies a rule to a table: every row is accepted or declined, a chunk of rows at a time."""
+"""Application of a rule to a table: every row is accepted or declined, a chunk of rows at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from demur.files.write import check_target, write_whole
 from demur.options import as_option
 from demur.quantities.losses import LOSSES
 from demur.read.cells import read_cells
-from demur.read.gather import Row
+from demur.read.columns_from_rows import Row
 from demur.read.paths import with_paths
 from demur.read.tables import FileTable, format_of, missing_column, opened_table, role_names
 from demur.types import Flags
@@ -49,7 +49,7 @@ def _way_out() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The numbers of rows, of accepted ones, and of those declined by the system itself (`abstained`).
+    """The outcome of applying a rule: the numbers of rows, accepted rows, and abstentions of the system (`abstained`).
 
     Answers without a confidence are `unrated`, and declined. Of the abstentions, `without_loss` are known only by an
     empty loss. `decisions` is empty if they were written to a file, and `watched` is None unless the rule was checked.
@@ -89,7 +89,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read: the columns of the roles, a calibration, the range of scores, and what an empty loss means.
+    """Options for reading a table: the columns of the roles, a calibration, the score range, unlabelled rows.
 
     An empty loss is an abstention, as in an evaluation, or with `unlabelled` a missing label.
     """
@@ -144,7 +144,7 @@ def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what i
 
 
 def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
-    """Check that the rule is for this signal, noun and direction."""
+    """Raise an error unless the rule is for this signal, noun and direction."""
     for name, value in expected.items():
         if value is not None and value != getattr(rule, name):
             raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")

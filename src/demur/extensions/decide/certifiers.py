@@ -1,8 +1,8 @@
-"""Certifiers: tests, at a level fixed beforehand, that the risk of what a threshold accepts is within a limit.
+"""Certifiers: statistical tests, at a level fixed in advance, that the risk at a threshold is within a limit.
 
 For a limit α, Z_g = L_g − α·A_g is the loss of participant g beyond the limit; the risk is within the limit if the mean
-of Z is below 0. Every method is based on participants, never on single units, and all sums are exact. Beside its test,
-a method says how many participants would be enough to pass it, if further ones were like these.
+of Z is below 0. Every method is based on participants, never on single units, and all sums are exact. Apart from its
+test, a method estimates how many participants would be enough to pass it, if further ones were like these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ALIKE = "tomorrow's participants are like these"
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """Whether a threshold passes, the test statistic, and the p-value if the method has one."""
+    """The outcome of a test: whether the threshold passes, the test statistic, and the p-value if there is one."""
 
     passed: bool
     statistic: float
@@ -37,7 +37,7 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class Enough:
-    """A number of participants, or None; the reason why there is none, or what else stands in the way."""
+    """The number of participants that would be enough to pass a test, None if unknown or impossible, with a remark."""
 
     clusters: int | None
     reason: str = ""
@@ -45,7 +45,7 @@ class Enough:
 
 @dataclass(frozen=True, slots=True)
 class Certifier:
-    """A method: its test of one threshold, how many participants would be enough, and what it assumes.
+    """A method of certification: its test, its estimate of how many participants are enough, and its assumptions.
 
     A method that is `per_unit` bounds the mean generalized risk over studies, and has no p-values.
     """
@@ -64,7 +64,7 @@ _Test = Callable[[Accepted, Terms], Passing]
 def certifier(
     name: str, *assumes: str, enough: Callable[[Accepted, Terms], Enough], per_unit: bool = False
 ) -> Callable[[_Test], _Test]:
-    """Register a method of certification."""
+    """Register the decorated test as a method of certification."""
 
     def register(test: _Test) -> _Test:
         CERTIFIERS[name] = Certifier(name, test, enough, (_ALIKE, _FIXED, *assumes), per_unit)
@@ -74,7 +74,6 @@ def certifier(
 
 
 def _beyond(accepted: Accepted, terms: Terms) -> list[tuple[Fraction, int]]:
-    """Every loss beyond the limit that occurs, and the number of participants with it."""
     return [(loss - terms.alpha * count, times) for (count, loss), times in accepted.pairs.items()]
 
 
@@ -84,7 +83,6 @@ def _imagined(accepted: Accepted, terms: Terms) -> Fraction:
 
 
 def _p_below(statistic: float, degrees: int) -> float:
-    """The one-sided p-value of Student's t that a mean is below 0."""
     tail = t_tails(statistic, degrees) / 2
     return tail if statistic < 0 else 1 - tail
 
@@ -104,7 +102,7 @@ def _smallest(passes: Callable[[int], bool], start: int) -> Enough:
 
 
 def enough_for_guarded_t(accepted: Accepted, terms: Terms) -> Enough:
-    """The smallest larger number of participants with which guarded t would pass, for the same mean and variance."""
+    """The smallest larger number of participants with which guarded t would pass, mean and variance unchanged."""
     size = accepted.clusters
     if not accepted.count.any():
         return Enough(None, NOTHING_ACCEPTED)
@@ -123,7 +121,7 @@ def enough_for_guarded_t(accepted: Accepted, terms: Terms) -> Enough:
 
 
 def guarded_p(number: int, mean: float, spread: float, extra: float) -> float:
-    """The p-value of guarded t for a number of participants with this mean and variance, and the imagined one."""
+    """The p-value of guarded t, from the number, mean and variance of participants and the imagined one's loss."""
     middle = (number * mean + extra) / (number + 1)
     variance = ((number - 1) * spread + number * (mean - extra) ** 2 / (number + 1)) / number
     statistic = math.sqrt((number + 1) / variance) * middle
@@ -150,12 +148,11 @@ def guarded_t(accepted: Accepted, terms: Terms) -> Passing:
 
 
 def _shares_lost(accepted: Accepted, terms: Terms) -> list[tuple[Fraction, int]]:
-    """Every loss beyond the limit as a share of the largest possible one, and the number of participants with it."""
     return [(z / terms.most_beyond, times) for z, times in _beyond(accepted, terms)]
 
 
 def enough_for_betting(accepted: Accepted, terms: Terms) -> Enough:
-    """The smallest larger number of participants with which betting would pass, for the same mean growth of wealth."""
+    """The smallest larger number of participants with which betting would pass, growth of wealth unchanged."""
     beyond, size = _shares_lost(accepted, terms), accepted.clusters
     growth = [sum(times * math.log1p(float(-bet * z)) for z, times in beyond) / size for bet in BETS]
     if max(growth) <= 0:

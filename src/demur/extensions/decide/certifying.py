@@ -1,4 +1,4 @@
-"""Certification: a grid of thresholds, declared in advance, is tested in sequence; the last to pass is certified."""
+"""Certification: thresholds of a grid declared in advance are tested in sequence, and the last to pass is certified."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from demur.sampling.graded import Graded
 
 @dataclass(frozen=True, eq=False)
 class Certification:
-    """The method, its terms, the grid, the units to test on, and the units of other clusters to tune on."""
+    """What a certification needs: method, terms, grid, units to test on, and units of other clusters to tune on."""
 
     certifier: Certifier
     terms: Terms
@@ -35,14 +35,14 @@ class Certification:
     tune: Graded | None = None
 
     def at(self, threshold: float, graded: Graded | None = None) -> tuple[Accepted, Passing]:
-        """The units that a threshold accepts, and its test."""
+        """Count what a threshold accepts, and test it."""
         units = self.graded if graded is None else graded
         accepted = Accepted.of(units, own_scale(units, threshold))
         return accepted, self.certifier.test(accepted, self.terms)
 
     @cached_property
     def tuning_p(self) -> tuple[float, ...]:
-        """The p-value of every threshold on the units to tune on."""
+        """The p-value of every threshold of the grid on the units for tuning."""
         if self.tune is None:
             return ()
         return tuple(float(self.at(threshold, self.tune)[1].p or 0.0) for threshold in self.grid)
@@ -63,7 +63,7 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     created_at: str | None = None,
     command: str | None = None,
 ) -> Rule:
-    """The lowest threshold of a grid whose risk is shown to be within a limit, as a rule.
+    """Certify the lowest threshold of a grid whose risk is shown to be within a limit, and return it as a rule.
 
     `guarded_t` (approximate) and `betting` (exact) certify a wrong threshold in at most `delta` of all studies; `crc`
     keeps the errors per 100 units to the limit on average. The `grid` must be declared before these data are seen; by
@@ -96,7 +96,7 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
 
 
 def limit_of(method: str, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:
-    """The limit, checked to be of the kind that the method bounds: a risk, or errors per 100 units."""
+    """Return the limit; raise an error unless it is of the kind the method bounds: a risk, or errors per 100 units."""
     certifier = registered("certification method", method, CERTIFIERS)
     target = DecisionTarget.of(risk=risk, errors_per_100=errors_per_100)
     if certifier.per_unit == (target.kind == "errors_per_100"):
@@ -141,7 +141,7 @@ def _loss_of(graded: Graded) -> tuple[str, int | None, Fraction | None]:
 
 
 def sequence(trial: Certification) -> list[tuple[float, Accepted, Passing]]:
-    """The thresholds of the grid, each tested at the same level, up to the first that fails."""
+    """Test the thresholds of the grid in order, each at the same level, up to the first that fails."""
     first = int(np.argmin(trial.tuning_p)) if trial.tuning_p else 0
     tests = []
     for threshold in trial.grid[first:]:

@@ -1,4 +1,4 @@
-"""Chooses the threshold that meets a target, and estimates how such a threshold does on clusters not seen."""
+"""Choice of the threshold that meets a target, and an estimate of how such a threshold does on new clusters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     created_at: str | None = None,
     command: str | None = None,
 ) -> Rule:
-    """The threshold that meets one target, as a rule that `apply` uses.
+    """Choose the threshold that meets one target, and return it as a rule for `apply`.
 
     `risk`: the largest coverage with at most this risk. `coverage`: the first operating point that reaches it; a target
     that the largest coverage rounds to, at the digits given, means that one. Both are shares, or with % per cent; for
@@ -66,7 +66,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
 
 
 def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
-    """The operating point that meets the target on these data, and the cross-fitted procedure."""
+    """Find the operating point that meets the target on these data, and cross-fit the procedure."""
     curve = Curve.of(graded)
     point = target.point(curve)
     procedure = crossfit(graded, target, seed)
@@ -98,7 +98,7 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
 def rule_members(
     graded: Graded, target: DecisionTarget, max_units: int | None, created_at: str | None, command: str | None
 ) -> dict[str, Any]:
-    """The members of a rule that describe when and how it was made, and the units it was chosen on."""
+    """The members of a rule that record when and how it was made, and the units it was chosen on."""
     items, largest = graded.items, graded.largest_loss
     maximum = None if largest is None else largest / graded.divisor
     counted = "errors" if np.isin(graded.loss, (0, graded.divisor)).all() else "loss"
@@ -121,23 +121,23 @@ def rule_members(
 
 
 def inputs_of(graded: Graded) -> tuple[Input, ...]:
-    """The file the units came from, if they came from one."""
+    """The input file that the units were read from, in a tuple; empty if they were not read from a file."""
     source = graded.items.source if graded.items else None
     return (input_of(graded.items),) if graded.items and source and source.path else ()
 
 
 def signal_of(graded: Graded) -> str:
-    """The name of the confidence."""
+    """The name of the confidence; "confidence" if it has none."""
     return str(graded.made_of.name) if graded.made_of else "confidence"
 
 
 def lower_is_surer(signal: str) -> bool:
-    """Whether lower values of a variant's signal mean more confident; its confidence has the sign reversed."""
+    """Whether lower values of a variant's signal mean more confident, so that its confidence is negated."""
     return signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
 
 
 def direction_of(graded: Graded) -> Direction:
-    """Whether units are accepted at or above a threshold on the signal's own scale, or at or below it."""
+    """Whether a rule accepts at or above its threshold, or at or below it, on the scale of the signal."""
     return "at_most" if graded.scale < 0 or lower_is_surer(signal_of(graded)) else "at_least"
 
 

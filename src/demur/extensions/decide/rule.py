@@ -42,7 +42,7 @@ class Measured(Part):
 
     @classmethod
     def of(cls, value: float, interval: Interval | None, reason: str = "") -> Measured:
-        """A number, null if it is nan, with its interval."""
+        """Build from a number, null if it is nan, with its interval."""
         number = None if value != value else value  # noqa: PLR0124  (nan)
         if interval is None:
             return cls(value=number, low=None, high=None, method=None, reason=reason)
@@ -174,7 +174,6 @@ class Guarantee(Part):
                 yield f"the threshold {tested.threshold:g}: whether it passed does not follow from its test"
 
     def _contradicts(self, tested: Tested) -> bool:
-        """Whether `passed` contradicts the p-value and the level, or the statistic of conformal risk control."""
         if tested.p is None or self.delta is None:
             return tested.statistic is None or tested.passed != (tested.statistic <= 0)
         level = float(risk_of(self.delta))  # a p equal to the level may have passed or failed, as it is rounded
@@ -226,14 +225,14 @@ class Rule(CheckedPart, Tabular):
     @property
     def sentence(self) -> str:
         """The rule in one sentence."""
-        from demur.extensions.decide.words import sentence  # noqa: PLC0415  (that module imports this one)
+        from demur.extensions.decide.rule_wording import sentence  # noqa: PLC0415  (that module imports this one)
 
         return sentence(self)
 
     @property
     def lines(self) -> list[str]:
-        """The rule in full, line by line."""
-        from demur.extensions.decide.words import rule_lines  # noqa: PLC0415
+        """The full description of the rule as lines of text."""
+        from demur.extensions.decide.rule_wording import rule_lines  # noqa: PLC0415
 
         return [*rule_lines(self)]
 
@@ -246,7 +245,7 @@ class Rule(CheckedPart, Tabular):
 
     @property
     def text(self) -> str:
-        """The content of the file."""
+        """The content of the file as JSON text."""
         return json_text(self.model_dump())
 
     @property
@@ -270,7 +269,7 @@ class Rule(CheckedPart, Tabular):
         return [*self.inputs, *tuned, *self.also_read]
 
     def read_beside(self, paths: Iterable[str | Path]) -> Rule:
-        """The rule, with the files recorded that were read besides its inputs: a calibration, an instrument."""
+        """The rule, with other files recorded that were read, such as a calibration or an instrument."""
         files = ({"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in paths)
         return self.model_copy(update={"also_read": tuple(AlsoRead(**file) for file in files)})
 
@@ -292,15 +291,15 @@ class Rule(CheckedPart, Tabular):
         return _written(self.model_copy(update={"kind": "attempt"}), path, inputs)
 
     def __str__(self) -> str:
-        from demur.extensions.decide.words import rule_text  # noqa: PLC0415  (that module imports this one)
+        from demur.extensions.decide.rule_wording import rule_text  # noqa: PLC0415  (that module imports this one)
 
         return rule_text(self)
 
     __repr__ = __str__
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Coverage and risk as chosen, on held-out clusters, and as certified."""
-        from demur.extensions.decide.words import rule_rows  # noqa: PLC0415
+        """Coverage and risk as columns, a row each as chosen, on held-out clusters, and as certified."""
+        from demur.extensions.decide.rule_wording import rule_rows  # noqa: PLC0415
 
         rows = [
             {"what": what, "threshold": threshold, "accepted": accepted}
@@ -311,7 +310,7 @@ class Rule(CheckedPart, Tabular):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def _repr_html_(self) -> str:
-        from demur.extensions.decide.words import rule_html  # noqa: PLC0415
+        from demur.extensions.decide.rule_wording import rule_html  # noqa: PLC0415
 
         return rule_html(self)
 
@@ -321,7 +320,7 @@ def _written(rule: Rule, path: str | Path, inputs: Iterable[str | Path]) -> Path
 
 
 def load_rule(path: str | Path) -> Rule:
-    """Read a rule file; a contradiction in it is an error."""
+    """Read a rule file; raise an error if it contradicts itself."""
     return read_as(path, _rule_of)
 
 

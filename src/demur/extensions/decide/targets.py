@@ -1,4 +1,4 @@
-"""Targets that a threshold is chosen for, and the operating point that meets them. Comparisons are exact."""
+"""Targets for a threshold, and the operating point that meets each of them. Comparisons are exact."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ def _reaching(curve: Curve, text: str) -> int | None:
 
 
 def _rounds_to(count: int, units: int, text: str) -> bool:
-    """Whether a share rounds to the one typed, at its digits, and at whole per cent at least; a half goes up."""
     if "/" in text or "~" in text:
         return False
     scale = 10 ** max(len(text.partition(".")[2]), _PERCENT_DIGITS)
@@ -110,7 +109,7 @@ LIMITS = {"risk": 1, "errors_per_100": 100}  # the targets that limit a loss, an
 
 @dataclass(frozen=True, slots=True)
 class DecisionTarget:
-    """A target, with its number exactly as it was typed, or as a share if that was in per cent."""
+    """A target with its number exactly as typed; percentages are converted to shares."""
 
     kind: str
     text: str
@@ -118,7 +117,7 @@ class DecisionTarget:
 
     @classmethod
     def of(cls, **given: Typed | None) -> DecisionTarget:
-        """The only target that is not None, by its name.
+        """Build the target from the one keyword that is not None; raise an error unless there is exactly one.
 
         >>> DecisionTarget.of(risk=0.1, coverage=None).value
         Fraction(1, 10)
@@ -135,7 +134,7 @@ class DecisionTarget:
         return cls(kind, text, TARGETS[kind].read(typed_share(text, bare=False) if kind == "risk" else text))
 
     def of_loss(self, graded: Graded) -> DecisionTarget:
-        """The target for a loss: a limit of losses that are 0 or 1 is a share, and per cent if it is above 1.
+        """Convert the target for a loss: for losses that are 0 or 1, a limit above 1 is in per cent.
 
         A limit above the largest loss is refused, as it limits nothing.
         """
@@ -162,7 +161,7 @@ class DecisionTarget:
         return self if share == self.text else replace(self, text=as_typed(Fraction(share)), value=Fraction(share))
 
     def point(self, curve: Curve) -> int | None:
-        """The index of the operating point that meets the target, with the largest coverage or the lowest cost."""
+        """Index of the operating point that meets the target with the largest coverage or lowest cost; None if none."""
         return TARGETS[self.kind].point(curve, self.text) if curve.defined else None
 
     def unmet(self, curve: Curve) -> str:
@@ -171,7 +170,6 @@ class DecisionTarget:
 
 
 def _typed_coverage(value: Typed) -> Typed:
-    """A coverage as it is typed: with %, or above 1, per cent."""
     text = as_typed(value)
     return share if (share := typed_share(text)) != text else value
 

@@ -21,7 +21,7 @@ from demur.sampling.graded import Graded
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The limit α, the level δ, the largest loss M, and the largest number of units of a participant."""
+    """The terms of a certification: limit α, level δ, largest loss M, and largest number of units of a participant."""
 
     alpha: Fraction
     delta: Fraction
@@ -40,7 +40,7 @@ class Terms:
 
 
 def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | None) -> Terms:
-    """The terms for these units; a participant with more units than declared is an error."""
+    """Determine the terms for these units; a participant with more units than declared is an error."""
     level = risk_of(as_typed(delta))
     if not 0 < level < 1:
         raise UserError(f"delta {literal(delta)}, expected a number between 0 and 1, such as 0.1")
@@ -57,7 +57,7 @@ def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | Non
 
 
 def most_units(graded: Graded, given: int | None) -> int | None:
-    """The largest number of units of a participant by design: as given, or the number of items of the instrument."""
+    """The largest number of units a participant can have: as given, or the number of items of the instrument."""
     if given is not None and (type(given) is not int or given < 1):
         raise UserError(f"max units {literal(given)}, expected an integer, 1 or more")
     instrument = graded.items.instrument if graded.items else None
@@ -68,7 +68,7 @@ def most_units(graded: Graded, given: int | None) -> int | None:
 
 
 def check_units(graded: Graded, most: int) -> None:
-    """Check that no participant has more units than the design allows."""
+    """Raise an error if a participant has more units than the design allows."""
     clusters = graded.grouped
     if clusters.units.max() > most:
         index = int(np.argmax(clusters.units > most))
@@ -80,7 +80,7 @@ def check_units(graded: Graded, most: int) -> None:
 
 
 def grid_of(signal: str, grid: Sequence[Typed] | None, *, lowest_first: bool) -> tuple[float, ...]:
-    """Thresholds on the scale of the signal, the most confident first: as given, or the signal's declared values."""
+    """The thresholds to test on the signal's scale, most confident first: as given, or the signal's declared values."""
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
         raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, {as_blank('grid')}")

@@ -1,4 +1,4 @@
-"""Watches a rule in use: whether its coverage drifts, and whether its risk is above the limit.
+"""Monitoring of a rule in use: whether its coverage drifts, and whether its risk exceeds the limit.
 
 Both are tests by betting, participant by participant in the order of the file. If nothing has changed, the wealth of
 the bets ever exceeds 1/δ with a probability of at most δ (Ville's inequality), so that a rule may be checked any number
@@ -34,7 +34,7 @@ _READINGS = (number_of, folded, spelled)  # of labels
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some rows of a table: cells, positions in the file, the columns of the roles, and the range of scores."""
+    """Some rows of a table: cells, positions in the file, the columns of the roles, and the score range."""
 
     cells: Cells
     positions: Sequence[str]
@@ -42,7 +42,7 @@ class Chunk:
     score_range: tuple[float, float]
 
     def column(self, role: str) -> str | None:
-        """The column of a role, if there is one."""
+        """The name of the column of a role; None if there is none."""
         name = self.names[role]
         return name if name in self.cells.values else None
 
@@ -53,7 +53,7 @@ class Chunk:
         return cells.values
 
     def labels(self, role: str) -> Codes:
-        """The labels of a role; null where there is none."""
+        """The labels in the column of a role; null where there is none."""
         name, expected = self.names[role], "a text or a number"
         labels = self.cells.labels(name).mapped(lambda cell: None if cell is MISSING else cell)
         wrong = labels.where(lambda cell: not (cell is None or isinstance(cell, (str, int, float))))
@@ -77,7 +77,7 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """The check of coverage or risk: its value, the current and the largest wealth, and the conclusion."""
+    """The outcome of checking coverage or risk: its value, the current and the largest wealth, and the conclusion."""
 
     what: str
     value: float
@@ -90,7 +90,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The conclusions of checking a rule."""
+    """The conclusions of one check of a rule."""
 
     delta: float
     alarms: tuple[Alarm, ...]
@@ -133,7 +133,7 @@ class Watch:
         self._most = most
 
     def add(self, chunk: Chunk, accepted: Flags) -> None:
-        """Add some rows."""
+        """Take a chunk of rows into account; `accepted` flags the accepted ones."""
         loss = np.broadcast_to(self._losses(chunk), (len(_READINGS), chunk.cells.rows))
         labelled = ~np.isnan(loss[0])
         # Ids are compared as texts, because one chunk does not show whether all of them are integers.
@@ -174,7 +174,6 @@ class Watch:
 
     @property
     def _reading(self) -> int:
-        """How labels are compared, of what is known so far, as in an evaluation of the whole table."""
         return _READINGS.index(self._spelling.reading)
 
     def _alarm(self, what: str, value: float, wealth: Floats, words: tuple[str, str, str]) -> Alarm:

@@ -1,4 +1,4 @@
-"""Importers: the logs of other tools become units, one registered module per tool."""
+"""Importers: logs of other tools are converted to units, by one registered module per tool."""
 
 from demur.extension import Extension
 

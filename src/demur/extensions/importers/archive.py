@@ -1,4 +1,4 @@
-"""Reads zip archives member by member, in little memory, with every compression that logs use.
+"""Reading of zip archives member by member, in little memory, with every compression that logs use.
 
 The standard library's zipfile takes half a kilobyte for each member, supports zstd only from Python 3.14 on, and stops
 after the first of several zstd frames, which large members consist of.
@@ -31,7 +31,7 @@ _NO_ZSTD = "reading .eval logs compressed with zstd needs Python 3.14 or backpor
 
 
 class Member(NamedTuple):
-    """The directory's entry for a member."""
+    """The entry of a member in the directory of the archive."""
 
     name: str
     start: int

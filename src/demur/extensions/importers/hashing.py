@@ -1,4 +1,4 @@
-"""Hashes: of imported files, and of very many names, to find repeated ones in eight bytes per name."""
+"""Hashes of imported files, and of very many names, to find repeated names in eight bytes each."""
 
 import hashlib
 from array import array

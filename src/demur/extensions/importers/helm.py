@@ -1,4 +1,4 @@
-"""HELM: a run folder with `per_instance_stats.json` and `scenario_state.json`."""
+"""Importer for HELM: a run folder with `per_instance_stats.json` and `scenario_state.json`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
-from demur.extensions.importers.choosing import no_such
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.extensions.importers.user_choices import no_such
 from demur.extensions.importers.values import is_number, object_at
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float
@@ -45,7 +45,7 @@ def _records(path: Path) -> Iterator[Json]:
 
 @importer("helm", noun="instance", rules=("answer", "field", "value"), records=_records)
 def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The instances of a run; perturbed ones are left out unless their perturbation is named."""
+    """Read the instances of a run; perturbed ones are left out unless their perturbation is named."""
     (folder,) = paths
     stats, states = folder / _STATS, folder / _STATES
     metric = options.choices.get("metric") or _METRIC
@@ -94,7 +94,6 @@ def _describe_run(folder: Path, metric: str, facts: LogFacts) -> None:
 
 
 def _run_folder(place: Path) -> str:
-    """A hint at the run folder that a wrong path may mean: the one of a file, or the first in a folder of runs."""
     runs = [place.parent] if (place.parent / _STATS).is_file() and place.is_file() else []
     runs += sorted(file.parent for file in place.glob(f"*/{_STATS}")) if place.is_dir() else []
     return f"; give a run folder, such as {shown(str(runs[0]))}" if runs else ""

@@ -1,4 +1,4 @@
-"""Inspect AI: `.eval` archives, with whole or chunked samples, and `.json` logs.
+"""Importer for Inspect AI: `.eval` archives, with whole or chunked samples, and `.json` logs.
 
 The format is versioned, but changes: only the members listed in `_READ` are read, and all others are skipped. Inspect's
 own `results` and `reductions` count an abstention as a wrong answer, and are never read.
@@ -17,10 +17,10 @@ from typing import Any, TypeGuard
 from demur.confidences.model_output import token_signals
 from demur.errors import UserError, literal, located, shown
 from demur.extensions.importers.archive import Archive, Member
-from demur.extensions.importers.choosing import OneOf
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.extensions.importers.user_choices import OneOf
 from demur.extensions.importers.values import is_nan, is_number, object_at
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float
@@ -75,7 +75,7 @@ def _records(path: Path) -> Iterator[Json]:
     records=_records,
 )
 def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The samples of a log, which may be in several files."""
+    """Read the samples of a log, which may be in several files."""
     reading = _Reading(options, facts, OneOf("scorer", "--scorer", options.choices.get("scorer")))
     facts.source["sha256"] = sha256_of(paths)
     for path in paths:
@@ -296,7 +296,6 @@ def _is_count(value: Any) -> TypeGuard[int]:
 
 
 def _total(times: Sequence[float]) -> float | None:
-    """The sum of times; None if it is too large for a number."""
     try:
         return math.fsum(times)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Reads JSON incrementally: an object member by member, a list element by element, so that files may be large."""
+"""Incremental reading of JSON: objects by member, lists by element, so that files may be large."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class JsonCursor:
                 self.skip()
 
     def elements(self) -> Iterator[None]:
-        """Stop at each element of a list; the caller must read or skip it before the next."""
+        """Stop at each element of a list; the caller must read or skip it before going on."""
         return self._parts("[", "]")
 
     def values(self) -> Iterator[Any]:
-        """The elements of a list."""
+        """Read the elements of a list one by one."""
         return (self.value() for _ in self.elements())
 
     def value(self, of: json.JSONDecoder = _STRICT) -> Any:
@@ -104,7 +104,7 @@ class JsonCursor:
         self.value(_ANYTHING)
 
     def finish(self) -> None:
-        """Check that nothing follows the value."""
+        """Raise an error if anything follows the value."""
         if self.peek():
             raise UserError("not valid JSON: there is more text after its end")
 

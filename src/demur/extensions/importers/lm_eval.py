@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: `samples_<task>_<date>.jsonl`, one line for each document and filter.
+"""Importer for lm-evaluation-harness: `samples_<task>_<date>.jsonl`, one line for each document and filter.
 
 The files write numbers as text. The picked choice is the first maximum, as in the harness, and is checked against the
 metric on every line.
@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from demur.errors import UserError, literal, located, shown
-from demur.extensions.importers.choosing import OneOf, no_such
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer, json_lines
+from demur.extensions.importers.user_choices import OneOf, no_such
 from demur.facts.columns import written_number
 from demur.facts.paths import at_path
 from demur.files.numbers import finite_float
 from demur.files.strict_json import json_objects, read_as
-from demur.read.foreign import samples_hint
 from demur.read.stream import stream
+from demur.read.tool_logs import samples_hint
 from demur.types import Json
 
 _NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[0-9.:-]+)?\.jsonl(?:\.gz)?")
@@ -54,7 +54,7 @@ def _records(path: Path) -> Iterator[Json]:
 
 @importer("lm-eval", noun="document", rules=("choice", "answer", "field", "value"), records=_records)
 def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The documents of one file, under one filter and one metric."""
+    """Read the documents of one file, under one filter and one metric."""
     (path,) = paths
     _check_samples(path)
     facts.source["sha256"] = sha256_of(paths)
@@ -185,7 +185,6 @@ def _choices(row: Json, answers: Any) -> list[_Choice]:
 
 
 def _weights(choices: Sequence[_Choice], metric: str) -> list[float]:
-    """The numbers whose maximum the metric picks: log-likelihoods, or log-likelihoods per character or byte."""
     length = _UNIT_OF_LENGTH.get(metric)
     return [choice.loglikelihood / (length(choice.text) or 1 if length else 1) for choice in choices]
 
@@ -221,7 +220,6 @@ def _softmax(weights: Sequence[float]) -> list[float]:
 
 
 def _consistency(responses: Any) -> dict[str, float]:
-    """The share of repeated samples that equal the most frequent one, as a signal."""
     texts = responses[0] if isinstance(responses, list) and responses else None
     if not isinstance(texts, list) or len(texts) < _PAIR or not all(isinstance(text, str) for text in texts):
         return {}

@@ -1,4 +1,4 @@
-"""OpenAI evals: JSON Lines of events, sorted by their ids because they are written out of order."""
+"""Importer for OpenAI evals: JSON Lines of events, sorted by id because they are written out of order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Sample:
 
 @importer("oai-evals", noun="sample", rules=("answer", "field", "value"))
 def read_oai_evals(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The samples in the order of their first events; several matches of one sample are repeats."""
+    """Read the samples in the order of their first events; several matches of one sample are repeats."""
     (path,) = paths
     facts.source["sha256"] = sha256_of(paths)
     facts.mapping |= {"item": "sample_id", "repeat": "running number", "loss": "1 - match.correct"}
@@ -113,7 +113,6 @@ def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -
 
 
 def _answer(match: Json) -> str | None:
-    """The picked option, or the sampled text if it matched none."""
     answer: Any = match.get("picked") if match.get("picked") is not None else match.get("sampled")
     if isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]

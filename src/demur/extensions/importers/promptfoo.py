@@ -1,4 +1,4 @@
-"""promptfoo: the results that `-o results.json` writes, one row per provider, prompt, test and repeat."""
+"""Importer for promptfoo: the results that `-o results.json` writes, one row per provider, prompt, test and repeat."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from demur.confidences.model_output import token_msp
 from demur.errors import UserError, literal, located, shown
-from demur.extensions.importers.choosing import OneOf, no_such
 from demur.extensions.importers.hashing import sha256_of
 from demur.extensions.importers.json_cursor import JsonCursor
 from demur.extensions.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.extensions.importers.user_choices import OneOf, no_such
 from demur.extensions.importers.values import answer_text, is_number, object_at
 from demur.facts.paths import at_path
 from demur.types import Json
@@ -43,7 +43,7 @@ def _placed_rows(path: Path, facts: LogFacts) -> Iterator[tuple[str, Json]]:
 
 @importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"), records=_records)
 def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
-    """The rows of one provider and one prompt."""
+    """Read the rows of one provider and one prompt."""
     (path,) = paths
     if path.suffix.lower() == _DISPLAY:
         raise UserError(f"{path}: this is results.csv of promptfoo: import results.json")
@@ -173,7 +173,6 @@ class _Rows:
 
 
 def _signals(response: Json, facts: LogFacts) -> dict[str, float]:
-    """The numbers in the metadata of a response, and the mean probability of its tokens."""
     noted = {name: value for name, value in object_at(response, "metadata").items() if is_number(value)}
     facts.signal_paths |= {"token_msp": "response.logProbs"} | {name: f"response.metadata.{name}" for name in noted}
     return noted | ({"token_msp": token_msp(response["logProbs"])} if response.get("logProbs") else {})

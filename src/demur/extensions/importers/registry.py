@@ -1,4 +1,4 @@
-"""The registry of importers: functions from the files of a log to its entries, by the name of the tool."""
+"""The registry of importers: functions that read the entries of a log, by the name of the tool."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LogEntry:
 
 @dataclass(slots=True)
 class LogFacts:
-    """Facts about a log as a whole, which the importer fills in while it reads.
+    """Facts about a log as a whole, which the importer records while it reads.
 
     `path` is the file being read, the first of the log unless the importer says otherwise; `read_beside` are files that
     were read without being named by the user.
@@ -68,7 +68,7 @@ class LogFacts:
     read_beside: list[Path] = field(default_factory=list)
 
     def describe(self, record: Any, paths: Mapping[str, str]) -> None:
-        """Record what a record says of the run at these paths, such as its task and its model, if it is text."""
+        """Record texts about the run, such as its task and its model, from these paths of a record."""
         texts = {name: at_path(record, path) for name, path in paths.items()}
         self.source |= {name: text for name, text in texts.items() if isinstance(text, str)}
 
@@ -81,14 +81,14 @@ Reads = Callable[[Sequence[Path], ImportOptions, LogFacts], Iterator[LogEntry]]
 
 
 def json_lines(path: Path) -> Iterator[Json]:
-    """The records of a log with one per line."""
+    """Read the records of a log with one record per line."""
     with stream(path) as file:
         yield from (record for _, record in json_objects(file.lines))
 
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """A tool whose logs can be imported.
+    """The declaration of a tool whose logs can be imported.
 
     `codes` maps texts to the scores they stand for, and `expected` describes a score in words. `own` are the rules of
     abstention that always apply, `rules` the kinds that a user may add. `noun` is the word for a row. `records` gives
@@ -109,7 +109,7 @@ IMPORTERS: dict[str, Importer] = {}
 
 
 def importer(name: str, **declared: Any) -> Callable[[Reads], Reads]:
-    """Register the function that reads the logs of a tool."""
+    """Register the decorated function as the reader of a tool's logs."""
 
     def register(read: Reads) -> Reads:
         IMPORTERS[name] = Importer(name, read, **declared)

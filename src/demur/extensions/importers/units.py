@@ -1,4 +1,4 @@
-"""Converts the entries of a log into a file of units, with clusters, groups, losses, abstentions and counts."""
+"""Conversion of the entries of a log to a file of units, with clusters, groups, losses, abstentions and counts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import IO, Any
 
 from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
 from demur.extensions.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
-from demur.extensions.importers.choosing import AbstentionRules
 from demur.extensions.importers.hashing import Hashes, short_hash
 from demur.extensions.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
+from demur.extensions.importers.user_choices import AbstentionRules
 from demur.extensions.importers.values import as_text
 from demur.facts.columns import MISSING, written_number
 from demur.facts.paths import at_path
@@ -58,12 +58,12 @@ def import_units(tool: str, paths: Sequence[str | Path], output: str | Path, opt
 
 
 def records(tool: str, path: Path) -> Iterator[Json]:
-    """All records of a log, to list the fields in them."""
+    """Read all records of a log, to list their fields."""
     return registered("importer", tool, IMPORTERS).records(path)
 
 
 class ImportedUnits:
-    """Collects the units of a log: counts them, and spools them as lines until the header can be written."""
+    """The units of a log: counted, and stored as lines in a temporary file until the header can be written."""
 
     def __init__(self, tool: Importer, options: ImportOptions, spool: IO[bytes]) -> None:
         self.tool, self.options, self._spool = tool, options, spool
@@ -83,7 +83,7 @@ class ImportedUnits:
         self._unexplained = 0
 
     def add(self, entry: LogEntry) -> None:
-        """Add the unit of an entry."""
+        """Convert an entry to a unit and add it."""
         with located(entry.where):
             unit = self._unit(entry)
             self._spool.write(_line(unit))
@@ -99,7 +99,7 @@ class ImportedUnits:
             self.answered += 1
 
     def finish(self) -> None:
-        """Check, at the end of the log, that units are unique and that every path was found."""
+        """Raise an error at the end of the log if units are not unique or a path never occurred."""
         if not self.rows:
             why = "".join(f"; {message}" for code, message in self.facts.warnings if code == "incomplete_log")
             raise UserError(f"no {self.tool.noun}s: there is nothing to import{why}")
@@ -212,7 +212,6 @@ class ImportedUnits:
         return unit
 
     def _readable(self, signals: Mapping[str, float]) -> dict[str, float]:
-        """Signals of the log without those that no reader of units accepts under their names."""
         wrong = {name: why for name, value in signals.items() if (why := _misnamed(name, value))}
         self._left_out |= wrong
         return {name: value for name, value in signals.items() if name not in wrong}
@@ -291,7 +290,6 @@ class ImportedUnits:
 
 
 def _names_beside(record: Any, path: str) -> list[str]:
-    """The names in the object that should have the last name of a path, as suggestions for an error."""
     parent = at_path(record, path.rpartition(".")[0])
     return [name for name in parent if isinstance(name, str)] if isinstance(parent, Mapping) else []
 

@@ -1,4 +1,4 @@
-"""Values of a log's records: their kinds, and their forms as text."""
+"""Kinds of values in the records of a log, and their conversion to text."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from demur.types import Json
 
 
 def as_text(value: Any) -> str | None:
-    """A text, a number or a truth value as text; None for anything else.
+    """Format a text, number or truth value as text; None for anything else.
 
     >>> as_text(3), as_text(True), as_text("a"), as_text([1])
     ('3', 'true', 'a', None)
@@ -20,7 +20,7 @@ def as_text(value: Any) -> str | None:
 
 
 def answer_text(answer: Any) -> str | None:
-    """An answer as text; a list or an object as JSON."""
+    """Format an answer as text, and lists and objects as JSON."""
     return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""The lab: made-up runs, queries and interviews, studies of intervals, planning, and the demonstration."""
+"""The lab: simulated runs, queries and interviews, studies of interval coverage, planning, and a demonstration."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,10 +1,10 @@
-"""Coverage chart: how often the intervals of each number hold the truth, against the 95 % they promise."""
+"""Coverage chart: how often the intervals of each number contain the true value, against the nominal 95 %."""
 
 import math
 from collections.abc import Iterator, Sequence
 
-from demur.drawing.looks import look_at
 from demur.drawing.picture import Frame, Picture, element, label, marker, percent_text, ticks
+from demur.drawing.system_styles import system_style
 from demur.extensions.lab.study import METHODS, NOMINAL, Tally
 
 _WIDTH, _ROW, _APART = 760, 26, 5
@@ -14,7 +14,7 @@ _REACH = 2  # Monte-Carlo standard errors, either way
 
 
 def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
-    """A point for each method and number, with two Monte-Carlo standard errors; the line is at 95 %."""
+    """Draw a point for each method and number, with two Monte-Carlo standard errors, and a line at 95 %."""
     shown = [tally for tally in tallies if any(tally.made.values())]
     shares = [tally.share(method) for tally in shown for method in METHODS if tally.made[method]]
     floor = min([_HIGHEST_FLOOR, *(math.floor(20 * share) / 20 for share in shares)])
@@ -31,7 +31,7 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
     parts.append(label((50, 100), name, shift=(0, 38), kind="name"))
     for index, tally in enumerate(shown):
         parts += _row(frame, tally, _ROW * (index + 0.5), rows)
-    keys = [(look_at(index).style, name) for index, name in enumerate(METHODS)]
+    keys = [(system_style(index).style, name) for index, name in enumerate(METHODS)]
     height = _MARGINS[0] + rows + _MARGINS[2]
     return Picture(_WIDTH, height, words, parts, "forest", keys, margins=_MARGINS)
 
@@ -41,7 +41,7 @@ def _row(frame: Frame, tally: Tally, middle: float, rows: int) -> Iterator[str]:
     for index, method in enumerate(METHODS):
         if not tally.made[method]:
             continue
-        style, share = look_at(index).style, tally.share(method)
+        style, share = system_style(index).style, tally.share(method)
         error = _REACH * math.sqrt(share * (1 - share) / tally.made[method])
         low, high = (frame.across(min(max(end, frame.xs[0]), 1)) for end in (share - error, share + error))
         y = 100 * (middle + _APART * (2 * index - 1)) / rows

@@ -1,4 +1,4 @@
-"""Demo: two made-up systems on the same people, evaluated, compared and explained."""
+"""The demonstration: two simulated systems on the same participants, evaluated, compared and explained."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ class Demonstration:
 
 
 def demonstrate(folder: Path, *, progress: Progress | None = None) -> Demonstration:
-    """Simulate, read back, evaluate, compare, write and explain."""
+    """Simulate two systems, read them back, evaluate and compare them, write all files and explain the results."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Designs: data sets of one kind each, drawn as arrays, for which the true numbers are known.
+"""Designs of simulated data sets, for which the true values of all numbers are known.
 
 A design says how participants, their units and the answers of one or two systems come about.
 """
@@ -47,7 +47,7 @@ Draw = Callable[[np.random.Generator, int], DataSet]
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A kind of data: how a data set of so many participants is drawn, and what is known of it beforehand.
+    """A kind of simulated data: how a data set with a number of participants is drawn, and its known properties.
 
     `no_difference` says which differences are 0 in the population: all, those of numbers that are cut before either
     system ends, or none. With `differences_only` the systems themselves are of a kind that another design has.
@@ -67,11 +67,11 @@ class Design:
     grain: float = _FINE
 
     def data(self, participants: int, seed: int, number: int) -> DataSet:
-        """One data set. The same seed and number give the same one; no two designs share their random numbers."""
+        """Draw one data set. The same seed and number give the same data set; designs share no random numbers."""
         return self.draw(self.random(seed, participants, number), participants)
 
     def random(self, *numbers: int) -> np.random.Generator:
-        """Random numbers of this design, the same for the same seed and numbers."""
+        """A generator of random numbers for this design, the same for the same numbers."""
         return np.random.default_rng([crc32(self.name.encode()), *map(checked_seed, numbers)])
 
 
@@ -79,7 +79,7 @@ DESIGNS: dict[str, Design] = {}
 
 
 def design(name: str, words: str, **facts: Any) -> Callable[[Draw], Draw]:
-    """Register a function that draws data sets as a design."""
+    """Register the decorated function, which draws data sets, as a design."""
 
     def register(draw: Draw) -> Draw:
         DESIGNS[name] = Design(name, words, draw, **facts)
@@ -92,7 +92,7 @@ _paired = partial(design, differences_only=True)
 
 
 def design_named(name: str) -> Design:
-    """The design of that name."""
+    """Look up a design by name."""
     if name not in DESIGNS:
         raise unknown("design", name, DESIGNS)
     return DESIGNS[name]
@@ -114,7 +114,7 @@ def phq8(
     correlation: float = 0.6,
     instrument: Instrument = PHQ8,
 ) -> Design:
-    """Two of the systems of `demur simulate runs` on the same people."""
+    """The design of two of the systems of `demur simulate runs` on the same participants."""
     check_people(1, correlation)
     loss_named(loss)
     draw = partial(_two_systems, loss=loss, confidence=confidence, correlation=correlation, instrument=instrument)
@@ -127,7 +127,7 @@ DESIGNS[USUAL] = phq8()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The units of a data set: how many each participant has, and how much alike those are."""
+    """The units of a data set: how many each participant has, and how strongly those are correlated."""
 
     rng: np.random.Generator
     sizes: Integers
@@ -140,7 +140,7 @@ class Units:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def latent(self, part: Floats | None = None, share: float = 0.0) -> Floats:
-        """Numbers of variance 1, correlated within a participant; `part` makes up the given share of their variance."""
+        """Numbers of variance 1, correlated within participants; `part` contributes the given share of the variance."""
         people, everybody = len(self.sizes), int(self.sizes.sum())
         shared = self.rng.exponential(size=people) - 1 if self.skewed else self.rng.normal(size=people)
         own = np.sqrt(1 - self.correlation) * self.rng.normal(size=everybody)
@@ -155,7 +155,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How a system answers: how often it is wrong, how much it answers, how far its abstentions follow difficulty."""
+    """How a simulated system answers: its error rate, its coverage, and how far abstentions follow difficulty."""
 
     error: float = 0.25
     reach: float = 0.8
@@ -163,14 +163,14 @@ class Behaviour:
     levels: bool = True
 
     def answers(self, units: Units, difficulty: Floats) -> tuple[Floats, Floats, Flags]:
-        """Confidence, 0/1 loss, and whether it is answered, of every unit."""
+        """Confidence, 0/1 loss and whether it is answered, for every unit."""
         wrong = units.latent(difficulty, 0.8) > normal_quantile(1 - self.error)
         confidence = -units.latent(difficulty, 0.6)
         answered = units.latent(difficulty, self.tied) <= normal_quantile(self.reach)
         return _in_levels(confidence) if self.levels else confidence, wrong.astype(np.float64), answered
 
     def graded(self, units: Units, difficulty: Floats) -> Graded:
-        """The units with the answers."""
+        """The units graded by this system's answers."""
         return units.graded(*self.answers(units, difficulty), largest_loss=1)
 
 
@@ -188,25 +188,25 @@ def _one(units: Units, behaviour: Behaviour) -> DataSet:
 
 @design("discrete", "8 units each, a confidence of 0 to 6, 0/1 loss, a sixth of the answers wrong")
 def discrete(rng: np.random.Generator, participants: int) -> DataSet:
-    """The plain case, which the others change in one respect each."""
+    """Draw the base case, which the other designs change in one respect each."""
     return _one(_units(rng, participants), Behaviour())
 
 
 @design("continuous", "a confidence without ties")
 def continuous(rng: np.random.Generator, participants: int) -> DataSet:
-    """No two units are equally confident."""
+    """Draw data in which no two units have equal confidence."""
     return _one(_units(rng, participants), Behaviour(levels=False))
 
 
 @design("sizes", "1 to 30 units each")
 def sizes(rng: np.random.Generator, participants: int) -> DataSet:
-    """Participants of very different sizes."""
+    """Draw participants with very different numbers of units."""
     return _one(Units(rng, rng.integers(1, 31, participants)), Behaviour())
 
 
 @design("heavy_tail", "a loss with a heavy tail (log-normal, σ = 1.2)")
 def heavy_tail(rng: np.random.Generator, participants: int) -> DataSet:
-    """Losses without an upper end, in hundredths."""
+    """Draw unbounded losses, in hundredths."""
     units = _units(rng, participants)
     difficulty = units.latent()
     confidence, _, answered = Behaviour().answers(units, difficulty)
@@ -216,25 +216,25 @@ def heavy_tail(rng: np.random.Generator, participants: int) -> DataSet:
 
 @design("errors_5", "5 % of the answers wrong, abstentions by chance")
 def errors_5(rng: np.random.Generator, participants: int) -> DataSet:
-    """A system that is rarely wrong."""
+    """Draw a system that is rarely wrong."""
     return _one(_units(rng, participants), Behaviour(error=0.05, reach=0.9, tied=0))
 
 
 @design("errors_2", "2 % of the answers wrong, abstentions by chance")
 def errors_2(rng: np.random.Generator, participants: int) -> DataSet:
-    """A system that is hardly ever wrong."""
+    """Draw a system that is hardly ever wrong."""
     return _one(_units(rng, participants), Behaviour(error=0.02, reach=0.9, tied=0))
 
 
 @design("alike", "the units of a participant nearly the same (ρ = .85), participants skewed")
 def alike(rng: np.random.Generator, participants: int) -> DataSet:
-    """Units that repeat one another."""
+    """Draw strongly correlated units."""
     return _one(_units(rng, participants, correlation=0.85, skewed=True), Behaviour())
 
 
 @design("abstains_on_errors", "wrong answers are withheld three times as often as right ones")
 def abstains_on_errors(rng: np.random.Generator, participants: int) -> DataSet:
-    """Abstentions that know about errors."""
+    """Draw a system that withholds wrong answers more often than right ones."""
     units = _units(rng, participants)
     confidence, loss, _ = Behaviour(error=0.35).answers(units, units.latent())
     answered = units.latent() <= np.where(loss > 0, normal_quantile(0.4), normal_quantile(0.8))
@@ -243,7 +243,7 @@ def abstains_on_errors(rng: np.random.Generator, participants: int) -> DataSet:
 
 @design("rare_clusters", "about 23 of 250 participants with errors, and many of those", participants=(250,))
 def rare_clusters(rng: np.random.Generator, participants: int) -> DataSet:
-    """A system that fails a few participants and no others."""
+    """Draw a system that errs on a few participants only."""
     units = _units(rng, participants)
     difficulty = units.latent()
     confidence, _, answered = Behaviour(reach=0.9).answers(units, difficulty)
@@ -254,7 +254,7 @@ def rare_clusters(rng: np.random.Generator, participants: int) -> DataSet:
 
 @_paired("same_curves", "two systems with one curve, of which the first ends earlier", no_difference="cut")
 def same_curves(rng: np.random.Generator, participants: int) -> DataSet:
-    """Two systems that differ in nothing but that one withholds the answers it is least confident of."""
+    """Draw two systems with the same answers, one of which withholds those it is least confident of."""
     units = _units(rng, participants)
     difficulty = units.latent()
     systems = {}
@@ -266,7 +266,7 @@ def same_curves(rng: np.random.Generator, participants: int) -> DataSet:
 
 @_paired("independent", "two systems of one kind, unrelated", no_difference="all")
 def independent(rng: np.random.Generator, participants: int) -> DataSet:
-    """Two systems whose errors have nothing to do with each other."""
+    """Draw two systems whose errors are independent."""
     units = _units(rng, participants)
     return {"": {name: Behaviour().graded(units, units.latent()) for name in (LEFT, RIGHT)}}
 
@@ -295,7 +295,7 @@ for _changed in (3, 10):
     numbers=("augrc", "risk@0.3"),
 )
 def eight_confidences(rng: np.random.Generator, participants: int) -> DataSet:
-    """Two systems that are compared in eight ways, of which none should call one of them better."""
+    """Draw two systems compared under eight confidences, with no difference in any of them."""
     units = _units(rng, participants)
     difficulty = units.latent()
     columns = {name: Behaviour(levels=False).answers(units, difficulty) for name in (LEFT, RIGHT)}

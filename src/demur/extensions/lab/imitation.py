@@ -1,4 +1,4 @@
-"""Imitation: a design that resembles a run, to study intervals on data like one's own.
+"""Imitation of a run: a design whose data sets resemble it, to study intervals on data like one's own.
 
 A data set has as many units per participant as the run's participants have, as large a share answered, the run's losses
 and confidences with their ties, and participants whose abstentions, losses and confidences are as much alike.
@@ -27,7 +27,7 @@ _GRID, _TABLE = 2**12, 2**13
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Imitated:
-    """What is imitated of a run: its answers in order of loss and then of confidence, and three correlations.
+    """The properties of a run that are imitated: its answers, by loss and then confidence, and three correlations.
 
     `start` and `size` are those of the level of loss an answer is in; `alone` says which confidences occur once.
     """
@@ -45,7 +45,7 @@ class Imitated:
 
     @classmethod
     def of(cls, graded: Graded) -> Imitated:
-        """Measure a run; the correlations are those of the normal numbers it is drawn from."""
+        """Measure the properties of a run; correlations are those of the underlying normal variables."""
         if graded.clusters is None or not graded.answered:
             raise UserError("nothing is answered: there is nothing to imitate")
         order = np.lexsort((graded.confidence, graded.loss))
@@ -67,7 +67,7 @@ class Imitated:
         return cls(*facts, graded.divisor, graded.largest_loss)
 
     def draw(self, rng: np.random.Generator, participants: int) -> DataSet:
-        """Participants like those of the run."""
+        """Draw a data set of participants like those of the run."""
         units = Units(rng, rng.choice(self.sizes, participants))
         by_answer, by_loss, by_confidence = (Units(rng, units.sizes, alike).latent() for alike in self.alike)
         chosen = _index(by_loss, len(self.loss))
@@ -83,7 +83,7 @@ class Imitated:
 
 
 def imitation(graded: Graded, name: str) -> Design:
-    """A design of data sets like those of one system."""
+    """The design whose data sets resemble those of one system."""
     run = Imitated.of(graded)
     mean = float(run.sizes.mean())
     reach = float(np.ptp(run.confidence)) if run.alone.any() else 0.0
@@ -102,7 +102,7 @@ def imitation(graded: Graded, name: str) -> Design:
 
 
 def within(values: Floats, person: Indices) -> float:
-    """Correlation of two units of one participant: 0 where no participant has two, or nothing varies.
+    """The correlation of two units of one participant; 0 if no participant has two, or nothing varies.
 
     >>> within(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
     1.0

@@ -1,4 +1,4 @@
-"""Synthetic interviews: made-up people who mention some of their symptoms, and the answers of an ideal reader.
+"""Synthetic interviews: simulated people who mention some of their symptoms, and the answers of an ideal reader.
 
 They make it possible to run and test everything from transcripts to a report without a patient and without a model. No
 number computed from them has any clinical meaning.
@@ -85,13 +85,13 @@ seed = {seed}
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The lines in which a participant mentions an item, and the score they imply: None without any lines."""
+    """The lines in which a participant mentions an item, and the score they imply; None without any lines."""
 
     lines: Sequence[str] = ()
     score: int | None = None
 
     def ideal(self, ambiguity: float) -> dict[str, Any]:
-        """The answer of an ideal reader, with the ambiguity of the item for other readers."""
+        """The answer of an ideal reader as JSON, with how ambiguous the item is for other readers."""
         reason = f"{len(self.lines)} lines speak of it" if self.lines else "nothing was said"
         return {"score": self.score, "quotes": [*self.lines], "reason": reason, "ambiguity": round(ambiguity, 3)}
 
@@ -106,7 +106,7 @@ class Interview:
 
     @property
     def own(self) -> list[str]:
-        """The lines of the participant."""
+        """The lines spoken by the participant."""
         return [line for speaker, line in self.lines if speaker == _PARTICIPANT]
 
     @property
@@ -130,7 +130,7 @@ class Interviews:
 
     @property
     def training(self) -> int:
-        """Number of participants, the first ones, who are not assessed."""
+        """The number of participants, the first ones, who supply examples and are not assessed."""
         return min(max(round(_TRAINING * len(self.interviews)), 1), len(self.interviews) - 1)
 
     def answers(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class Interviews:
 
 
 def make_folder(folder: Path, *, new: Path) -> None:
-    """Make a folder inside `new`, or `new` itself, which must not exist yet or be empty."""
+    """Create a folder, `new` itself or one inside it; `new` must not exist yet or be empty."""
     try:
         if new.exists() and (not new.is_dir() or any(new.iterdir())):
             raise UserError(f"{new}: is there already; name a folder that is new or empty")
@@ -185,7 +185,7 @@ def _listed(names: Sequence[int]) -> str:
 
 
 def simulated_interviews(participants: int, *, seed: int, instrument: Instrument = PHQ8) -> Interviews:
-    """Interviews with the people of `make_people`. The same seed gives the same interviews."""
+    """Simulate interviews with the people of `make_people`. The same seed gives the same interviews."""
     check_count("participants", participants, least=2)
     people = make_people(participants, seed=seed, instrument=instrument)
     rng = np.random.default_rng([checked_seed(seed), 2])
@@ -216,7 +216,7 @@ def _statements(rng: np.random.Generator, item: str, score: int, instrument: Ins
 
 
 def symptom(item: str) -> str:
-    """What participants call an item: words of everyday speech, or its name if there are none.
+    """The everyday words for an item, or its name if there are none.
 
     >>> symptom("Sleep"), symptom("Dizzy")
     ('trouble sleeping', 'dizzy')

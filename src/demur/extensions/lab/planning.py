@@ -1,4 +1,4 @@
-"""Planning in words: how many participants a comparison needs, from the results of a pilot."""
+"""Planning of a comparison: how many participants it needs, from the results of a pilot, in words."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ _PAIR = 2
 
 
 def plan_text(results: Results, difference: float | None = None, power: float = POWER) -> str:
-    """The number of participants that the next study needs, from a pilot of two systems."""
+    """A text that says how many participants the next study needs, from a pilot of two systems."""
     study = results.selective
     if len(results.systems) != _PAIR:
         raise UserError(f"a pilot is of two systems, not of {len(results.systems)}")

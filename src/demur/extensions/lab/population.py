@@ -1,4 +1,4 @@
-"""Populations: the true numbers of a design, from so many participants that the sampling error is negligible.
+"""Populations: the true values of a design, from so many participants that the sampling error is negligible.
 
 Only sums over units of equal confidence, and of equal loss, are stored: a population takes little memory.
 """
@@ -38,7 +38,7 @@ class TruePopulation:
 
     @cached_property
     def curves(self) -> Mapping[tuple[str, str], Sample]:
-        """The curves by confidence and system, each with one cluster, summed over chunks of participants."""
+        """The samples of the population by confidence and system, summed over chunks of participants."""
         design, cells = self.design, dict[tuple[str, str], CellSums]()
         for start in range(0, design.at_large, design.chunk):
             participants = min(design.chunk, design.at_large - start)
@@ -48,7 +48,7 @@ class TruePopulation:
         return {name: sums.curve() for name, sums in cells.items()}
 
     def number(self, name: str, confidence: str, system: str) -> float:
-        """A number of one system; the common coverage is that of the population."""
+        """The true value of a number of one system; the common coverage is that of the population."""
         key = name, confidence, system
         if key not in self.known:
             measure, own = Measure.of(name), self.curves[confidence, system]
@@ -60,14 +60,14 @@ class TruePopulation:
 
 
 class CellSums:
-    """Sums over units: how many have each confidence, and their loss; how many have each loss."""
+    """Sums over units: number and summed loss by confidence, and number by loss."""
 
     def __init__(self, like: Graded) -> None:
         self.units, self.divisor = 0, like.divisor
         self.by_confidence, self.by_loss = np.zeros((3, 0)), np.zeros((3, 0))
 
     def add(self, graded: Graded, grain: float) -> None:
-        """Count more units, with confidences rounded to multiples of the grain."""
+        """Add units, with confidences rounded to multiples of `grain`."""
         self.units += graded.units
         confidence = np.rint(graded.confidence / grain) * grain if grain else graded.confidence
         self.by_confidence = _summed(self.by_confidence, -confidence, graded.loss)
@@ -81,7 +81,6 @@ class CellSums:
 
 
 def _summed(sums: Floats, key: Floats, loss: Floats) -> Floats:
-    """Keys in ascending order, how many have each, and the sum of their losses, added to those there are."""
     keys, index = np.unique(np.concatenate([sums[0], key]), return_inverse=True)
     count = np.bincount(index, np.concatenate([sums[1], np.ones(len(key))]))
     return np.stack([keys, count, np.bincount(index, np.concatenate([sums[2], loss]))])

@@ -1,4 +1,4 @@
-"""Simulated retrieval: made-up posts, some of which hold evidence for a criterion, and two systems that look for it."""
+"""Simulated retrieval: posts, some of which contain evidence for a criterion, and two systems that search for it."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ HEADER = (
 
 
 def simulated_queries(posts: int, *, seed: int) -> str:
-    """A per-query CSV file of two systems: a retriever, and a reranker that also selects and gives a probability."""
+    """Simulate a per-query CSV file of a retriever, and a reranker that also selects and gives probabilities."""
     check_count("posts", posts)
     rng = np.random.default_rng(checked_seed(seed))
     lines = [",".join(HEADER)]

@@ -1,4 +1,4 @@
-"""Simulation: made-up runs whose truth is known, for tests, for demonstrations, and for planning a study.
+"""Simulated runs whose truth is known, for tests, demonstrations and planning.
 
 A participant has a mood, items scatter around it, and each item is hard to some degree. Hard items are answered less
 often, worse, and with less of every signal; all of that is what makes selective prediction worth evaluating.
@@ -29,7 +29,7 @@ _LOOK = 0.15  # how far a single signal strays from what the system knows
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """How a made-up system behaves.
+    """Parameters of a simulated system.
 
     `reluctance` is how hard an item has to be for the system to abstain rather than answer (more: fewer answers),
     `noise` how far its answers scatter, `insight` how much of an item's difficulty its signals show (0: none, 1: all).
@@ -46,7 +46,7 @@ FEW_SHOT = System(reluctance=0.247, noise=2.9)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class People:
-    """The participants as they are, whatever a system answers: one row per participant, one column per item.
+    """Simulated participants, independent of any system: one row per participant, one column per item.
 
     `peculiarity` is what makes every system err in the same direction on a participant.
     """
@@ -59,13 +59,13 @@ class People:
 
     @property
     def truth(self) -> Integers:
-        """Scores: severities as the instrument's integers."""
+        """The true scores: severities rounded to the instrument's integers."""
         return _scores(self.severity, self.instrument)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """The answers of a system with its signals; `answer` counts only where `answered` is true."""
+    """The simulated answers and signals of a system; `answer` is meaningful only where `answered` is true."""
 
     people: People
     answer: Integers
@@ -73,7 +73,7 @@ class Run:
     signals: dict[str, NDArray[Any]]
 
     def items(self, signals: Collection[str] | None = None) -> Items:
-        """The run as a reader would give it, without the detour through a file; with some of its signals, or all."""
+        """The run as a reader would return it, without writing a file; with some of its signals, or all."""
         (people, items), names = self.answer.shape, self.signals if signals is None else signals
         columns = {name: Column.from_sequence(values.ravel()) for name, values in self.signals.items() if name in names}
         return Items(
@@ -92,7 +92,7 @@ class Run:
         )
 
     def graded(self, loss: str, confidence: str) -> Graded:
-        """The run with a loss and a confidence, and the signals this is made of; texts, which are slow, never are."""
+        """The run graded by a loss and a confidence."""
         needs = signals_of(confidence)
         numbers = {name for name in self.signals if not SIGNALS[name].text}
         if not needs or needs - numbers:
@@ -100,7 +100,7 @@ class Run:
         return grade(self.items(needs), loss=loss, confidence=confidence)
 
     def to_json(self, mode: str, run_id: str) -> Json:
-        """The run as a run file holds it."""
+        """The content of a run file with this run alone."""
         return _run_file(run_id, [self.experiment(mode)])
 
     def experiment(self, mode: str, failures: int = 0) -> Json:
@@ -137,14 +137,14 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
 
 
 def check_people(participants: Any, correlation: Any) -> None:
-    """Raise an error unless people with these parameters can be simulated."""
+    """Raise an error unless people can be simulated with these parameters."""
     check_count("participants", participants)
     if not isinstance(correlation, (int, float)) or not 0 <= correlation <= 1:
         raise UserError(f"correlation {literal(correlation)}, expected a number from 0 to 1")
 
 
 def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, correlation: float = 0.6) -> People:
-    """Participants whose items are alike: `correlation` is how much of everything about an item is the person's."""
+    """Simulate participants; `correlation` is the share of an item's variance that is the participant's."""
     check_people(participants, correlation)
     rng = np.random.default_rng([checked_seed(seed), 0])
     shape = (participants, len(instrument.items))
@@ -155,12 +155,12 @@ def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, 
 
 
 def signals_of(confidence: str) -> set[str]:
-    """The signals that a confidence is made of."""
+    """The names of the signals that a confidence is computed from."""
     return {need.signal for need in VARIANTS[confidence].needs} if confidence in VARIANTS else {confidence}
 
 
 def run_system(people: People, system: System, *, seed: int, signals: Collection[str] | None = None) -> Run:
-    """The run of one system on the people, with at least these signals, or all. The same seed gives the same run."""
+    """Simulate the run of one system, with at least these signals, or all. The same seed gives the same run."""
     rng = np.random.default_rng([checked_seed(seed), 1])
     shape = people.difficulty.shape
     scatter = system.noise * (0.2 + 1.2 * people.difficulty) * people.instrument.range / 3
@@ -181,7 +181,7 @@ def simulated_run(
     instrument: Instrument = PHQ8,
     run_id: str = "simulated",
 ) -> Json:
-    """A run file with two experiments, zero_shot and few_shot, on the same people."""
+    """Simulate a run file with two experiments, zero_shot and few_shot, on the same people."""
     check_count("failures", failures, least=0)
     people = make_people(participants, seed=seed, instrument=instrument, correlation=correlation)
     experiments = [
@@ -196,7 +196,6 @@ def _run_file(run_id: str, experiments: list[Json]) -> Json:
 
 
 def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:
-    """Standard normal numbers, those of one row correlated."""
     shared, own = rng.normal(size=(shape[0], 1)), rng.normal(size=shape)
     return np.asarray(np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own)
 

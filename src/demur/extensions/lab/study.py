@@ -1,4 +1,4 @@
-"""Coverage study: how often intervals contain the true value, on made-up data whose truth is known.
+"""Coverage study: how often intervals contain the true value, on simulated data whose truth is known.
 
     demur study intervals --design sizes --participants 41 --datasets 1000 --seed 1
 
@@ -45,7 +45,7 @@ _AT_ONCE = 10  # data sets that a process is given: a fraction of a second, whic
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one data set for one number: whether each interval contains the true value, None without one.
+    """The outcome of one data set for one number: whether each interval contains the true value, None without one.
 
     `warned` is set by any warning that bears on the number, `doubted` by one about this very number or by the lack of
     an interval.
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass
 class Tally(Record):
-    """How often the intervals of one number contain its true value."""
+    """Counts, over data sets, of how often the intervals of one number contain its true value."""
 
     number: str
     truth: float
@@ -73,7 +73,7 @@ class Tally(Record):
     held: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METHODS, 0))
 
     def add(self, outcome: Outcome) -> None:
-        """Count one more data set; one without an interval is counted as that, not as a miss."""
+        """Count one more data set; one without an interval is counted separately, not as a miss."""
         self.datasets += 1
         self.warned += outcome.warned
         self.doubted += outcome.doubted
@@ -91,14 +91,14 @@ class Tally(Record):
         return _share(self.held[method], self.made[method])
 
     def to_row(self) -> dict[str, Any]:
-        """The number, what was counted, and how often each interval contains the true value."""
+        """The row of a table: the number, the counts, and the share of intervals that contain the true value."""
         counts = {"number": self.number, "truth": self.truth, "datasets": self.datasets, "warned": self.warned}
         shares = {method: self.share(method) for method in METHODS}
         return counts | shares | {"undoubted": self.share_undoubted, "mean_width": self.mean_width}
 
     @property
     def share_undoubted(self) -> float:
-        """The same of the recommended interval, over the data sets without a warning about this number."""
+        """Share of recommended intervals with the true value, over data sets without a warning about this number."""
         return _share(self.held_undoubted, self.undoubted)
 
     @property
@@ -151,14 +151,14 @@ def coverage(  # noqa: PLR0913  (one parameter for each option of the command)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
-    """The data sets of a study; the number of a data set seeds how it is drawn and resampled."""
+    """The data sets of a study; the index of a data set seeds how it is drawn and resampled."""
 
     population: TruePopulation
     participants: int
     plan: Plan
 
     def outcomes(self, numbers: Iterable[int]) -> list[tuple[str, float, Outcome]]:
-        """The outcomes of all quantities in the data sets with these numbers, in their order."""
+        """The outcomes of all quantities in the data sets with these indices, in order."""
         design, outcomes = self.population.design, list[tuple[str, float, Outcome]]()
         for number in numbers:
             data = design.data(self.participants, self.population.seed, number)
@@ -207,11 +207,11 @@ class Trial:
                 yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
 
     def counts(self, key: Key) -> bool:
-        """Whether a number of a system is counted: one of the first system, unless only differences are."""
+        """Whether a number of a system is studied: only the first system's, and none if only differences are."""
         return not self.design.differences_only and key.system == LEFT and key.quantity in self.design.numbers
 
     def truth(self, key: Key) -> float:
-        """The number of the population; a difference that is 0 by design is exactly 0."""
+        """The value in the population; a difference that is 0 by design is exactly 0."""
         of = partial(self.population.number, key.quantity, key.confidence)
         if key.minus is None:
             return of(key.system)
@@ -273,7 +273,7 @@ def _band(bands: BandEnds | None, risk: str, population: Sample, *, warned: bool
 
 
 def report(design: Design, participants: int, tallies: Sequence[Tally], settings: str = "") -> str:
-    """The shares as a table, and how to read it; `settings` says what else it takes to get the same one again."""
+    """The shares as a table with an explanation; `settings` says how to reproduce it."""
     datasets = tallies[0].datasets
     error = monte_carlo_error(datasets)
     heads = ("truth", *METHODS, "unwarned", "data sets", "none", "warned", "mean width")

@@ -1,4 +1,4 @@
-"""Produce: from transcripts to a run file, by a model that is asked over HTTP."""
+"""Production of run files from transcripts, by a model behind an HTTP endpoint."""
 
 from demur.extension import Extension
 

@@ -1,4 +1,4 @@
-"""Asks the model questions, repeats those whose answers do not fit, and checks quotes against the transcript."""
+"""Questions to the model: invalid answers are requested again, and quotes are checked against the transcript."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_ACCENTS = 30  # on one letter; the time that normalising takes grows with 
 
 
 class InvalidAnswer(Exception):  # noqa: N818  (a fault of the answer, not an error of demur)
-    """The answer does not fit its schema, and the question is repeated."""
+    """Raised for an answer that does not fit its schema; the question is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ItemAnswer:
 
 
 def json_of(content: str) -> str:
-    r"""The JSON of an answer, without code fences around it.
+    r"""Strip the code fences around the JSON of an answer.
 
     >>> json_of('```json\n{"a": 1}\n```')
     '{"a": 1}'
@@ -62,7 +62,7 @@ def json_of(content: str) -> str:
 
 
 def quotes_of(text: str, prompts: PromptFolder) -> dict[str, list[str]]:
-    """The distinct quotes of each item, without spaces around them."""
+    """Parse the distinct quotes of each item from an answer."""
     answer, quotes = parsed(text, prompts.evidence_schema), {}
     for item in prompts.instrument.items:
         quotes[item] = [*dict.fromkeys(quote.strip() for quote in answer[item] if quote.strip())]
@@ -70,7 +70,7 @@ def quotes_of(text: str, prompts: PromptFolder) -> dict[str, list[str]]:
 
 
 def scores_of(text: str, prompts: PromptFolder) -> dict[str, ItemAnswer]:
-    """The answer for each item."""
+    """Parse the answer for each item."""
     answer, scores = parsed(text, prompts.score_schema), {}
     free = [name for name, member in prompts.extra.items() if member["kind"] == "string"]
     for item in prompts.instrument.items:
@@ -83,7 +83,7 @@ def scores_of(text: str, prompts: PromptFolder) -> dict[str, ItemAnswer]:
 
 
 def parsed(text: str, schema: Json) -> Any:
-    """The value of a JSON text, which must fit a schema."""
+    """Parse JSON and check it against a schema; raise `InvalidAnswer` if it does not fit."""
     try:
         answer = loads(text)
     except UserError:
@@ -108,7 +108,7 @@ def _fits(value: Any, schema: Json) -> bool:
 
 
 def normalised(text: str) -> str:
-    """Text in the form in which quotes are compared: one kind of quotation mark and space, no tags, lower case.
+    """Normalise text for comparing quotes: one kind of quotation mark and space, no tags, lower case.
 
     >>> normalised("I\u2019m  <laughter> so\u200b TIRED")
     "i'm so tired"
@@ -118,7 +118,6 @@ def normalised(text: str) -> str:
 
 
 def _overloaded(text: str) -> bool:
-    """Whether a letter has more accents than in any language."""
     if text.isascii():
         return False
     return any(accents and sum(1 for _ in run) > _MOST_ACCENTS for accents, run in groupby(text, _is_accent))
@@ -130,7 +129,7 @@ def _is_accent(character: str) -> bool:
 
 
 def grounded(quotes: Sequence[str], transcript: str) -> list[str]:
-    """The quotes of at least three letters that occur in a transcript, which is normalised."""
+    """The quotes of at least three letters that occur in a normalised transcript."""
     return [
         quote
         for quote in quotes
@@ -140,7 +139,7 @@ def grounded(quotes: Sequence[str], transcript: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """A question: the messages, the schema of the answer, and the sampling parameters."""
+    """A question to the model: the messages, the schema of the answer, and the sampling parameters."""
 
     key: Key
     messages: Sequence[Json]
@@ -160,7 +159,7 @@ class ChatQuestion:
         return fields | {"response_format": {"type": "json_schema", "json_schema": named}}
 
     def failure(self, category: str, attempts: int, length: int | None = None) -> ParticipantFailure:
-        """The failure of this question; with `length`, that of the answer, the category is prefixed by the step."""
+        """Build the failure of this question; if `length` is given, the category is prefixed by the step."""
         _, _, step, sample = self.key
         if length is None:
             return ParticipantFailure(category, step, sample, 200, attempts)
@@ -182,7 +181,7 @@ class Answer(Generic[T]):
 
 
 def ask(endpoint: Endpoint, question: ChatQuestion, parse: Callable[[str], T], *, retries: int) -> Answer[T]:
-    """The answer; an invalid one is retried with the next seed, a truncated one once with twice the tokens."""
+    """Ask until the answer is valid; retry with the next seed, or once with twice the tokens if it was truncated."""
     invalid, attempts, doubled, again = 0, 0, False, False
     while True:
         body = question.body(endpoint.settings.model)

@@ -191,8 +191,8 @@ def _demonstrate(folder: Path | None) -> None:
 def _probe(settings: ProduceSettings) -> None:
     from demur.extensions.produce.endpoint import Endpoint
     from demur.extensions.produce.failures import EndpointError
-    from demur.extensions.produce.pace import Pace
     from demur.extensions.produce.probe import probe
+    from demur.extensions.produce.rate_limits import Pace
     from demur.files.write import json_text
 
     try:

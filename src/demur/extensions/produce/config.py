@@ -129,7 +129,7 @@ Changes = Mapping[str, Mapping[str, Any]]
 
 
 def load_settings(path: Path, changes: Changes, *, allow_remote: bool = False) -> ProduceSettings:
-    """The configuration of a file; `changes`, by section and name, come from flags and take precedence."""
+    """Read a configuration file; `changes` from flags, by section and name, take precedence."""
     data = read_bytes(path)
     with located(path):
         content = parsed_toml(decode(data))
@@ -143,7 +143,7 @@ def load_settings(path: Path, changes: Changes, *, allow_remote: bool = False) -
 
 
 def checked_settings(content: Json, *, allow_remote: bool = False) -> ProduceSettings:
-    """The configuration from the tables of a TOML file, checked."""
+    """Check the tables of a TOML file and return the configuration."""
     _check_keys(content)
     try:
         settings = ProduceSettings.model_validate(content)
@@ -219,7 +219,7 @@ def is_loopback(url: str) -> bool:
 
 
 def origin(url: str) -> str:
-    """An address for the record, without user, path and query.
+    """An address without user, path and query, for the record of a run.
 
     >>> origin("https://user:word@host:8080/v1?key=1")
     'https://host:8080'

@@ -1,4 +1,4 @@
-"""The demonstration: it assesses made-up interviews by a scripted endpoint in both modes, and evaluates the run."""
+"""The demonstration: synthetic interviews assessed by a scripted endpoint in both modes, and the run evaluated."""
 
 from itertools import chain, count
 from pathlib import Path
@@ -26,7 +26,7 @@ _USUAL = "produce-demo"
 
 
 def run_demo(folder: Path) -> tuple[str, dict[str, Path]]:
-    """Run everything from transcripts to a report, in a folder that is new or empty: what came out, and the files."""
+    """Run everything from transcripts to a report in a new or empty folder; return a text and the files written."""
     make_folder(folder, new=folder)
     simulated = simulated_interviews(_PARTICIPANTS, seed=_SEED)
     interviews = simulated.write(folder / "interviews")
@@ -58,7 +58,7 @@ def _overview(simulated: Interviews, results: Results) -> str:
 
 
 def unused_folder(outputs: Path) -> Path:
-    """A folder for a demonstration that does not exist yet, so that nothing is replaced.
+    """The path of a folder that does not exist yet, so that no earlier demonstration is replaced.
 
     >>> unused_folder(Path("nowhere")).as_posix()
     'nowhere/produce-demo'

@@ -8,12 +8,12 @@ from statistics import median
 from demur.extensions.produce.config import FEW_SHOT, ZERO_SHOT
 from demur.extensions.produce.failures import ParticipantFailure
 from demur.extensions.produce.inputs import Inputs
-from demur.extensions.produce.retrieval import passages_of
+from demur.extensions.produce.references import passages_of
 from demur.facts.ids import ClusterId
 
 
 def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool = False) -> Iterator[str]:
-    """Lines that say what a run would do; they contain text of transcripts only with `show_prompts`."""
+    """Lines that describe what a run would do; they quote transcripts only with `show_prompts`."""
     settings, prompts = inputs.settings, inputs.prompts
     read, broken = dict[str, str](), dict[str, str]()
     for person in map(str, people):

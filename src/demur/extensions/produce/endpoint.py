@@ -1,4 +1,4 @@
-"""The client of an OpenAI-compatible server, which retries requests where that may help."""
+"""The client of an OpenAI-compatible server, which retries requests if that may help."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pydantic_core import from_json  # a third faster than json, for replies wit
 from demur.errors import UserError
 from demur.extensions.produce.config import ProduceSettings, is_loopback, origin
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
-from demur.extensions.produce.pace import Pace, backoff, seed_of
+from demur.extensions.produce.rate_limits import Pace, backoff, seed_of
 from demur.files.limits import LINE
 from demur.types import Json
 
@@ -38,7 +38,7 @@ Record = Callable[[str, Key, Json], None]
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request, its key, and the largest number of attempts; None for that of the configuration."""
+    """A request, its key in the journal, and the largest number of attempts, if not that of the configuration."""
 
     path: str
     key: Key
@@ -47,13 +47,13 @@ class HttpRequest:
 
     @property
     def embeds(self) -> bool:
-        """Whether it goes to the server for embeddings."""
+        """Whether the request is for embeddings."""
         return self.path == "/embeddings"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """The body of a reply, and the number of attempts."""
+    """The body of a reply, and the number of attempts it took."""
 
     body: Json
     attempts: int
@@ -71,7 +71,7 @@ class _FailedAttempt:
 
 
 class Endpoint:
-    """Sends requests to the server, as a context manager; `record` is called for every attempt."""
+    """Sends requests to the server; a context manager. `record` is called for every attempt."""
 
     def __init__(
         self, settings: ProduceSettings, pace: Pace, record: Record, transport: httpx.AsyncBaseTransport | None = None
@@ -102,7 +102,7 @@ class Endpoint:
         self._loop.close()
 
     def call(self, request: HttpRequest) -> HttpReply:
-        """Send a request until there is a reply, or another attempt cannot help."""
+        """Send a request, again if it fails, until there is a reply or another attempt cannot help."""
         attempt = 0
         while True:
             attempt += 1
@@ -130,7 +130,7 @@ class Endpoint:
             raise EndpointError(f"the endpoint refused the key (HTTP {outcome.status}); set {variable}")
 
     def embed(self, texts: Sequence[str], key: Key) -> list[Any]:
-        """The embeddings of texts, in their order, unchecked."""
+        """Request the embeddings of texts, in order, unchecked."""
         body = {"model": self.settings.embedding_model or self.settings.model, "input": [*texts]}
         listed = self.call(HttpRequest("/embeddings", key, body)).body.get("data")
         entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []

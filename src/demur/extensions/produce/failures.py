@@ -14,7 +14,7 @@ from demur.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of failure, when it happens, and whether a series of them means that the endpoint is down."""
+    """A kind of failure: when it happens, and whether several in a row mean that the endpoint is down."""
 
     name: str
     when: str
@@ -51,7 +51,7 @@ MOST_IN_A_ROW = 10  # failures of the endpoint after which a run stops
 
 @dataclass(slots=True, eq=False)
 class ParticipantFailure(Exception):  # noqa: N818  (it is recorded, not shown as an error)
-    """One participant cannot be assessed in one mode. `numbers` are counts, lengths, and names of types."""
+    """Raised if a participant cannot be assessed in a mode. `numbers` are counts, lengths and type names."""
 
     category: str
     step: str = ""
@@ -76,15 +76,15 @@ class ParticipantFailure(Exception):  # noqa: N818  (it is recorded, not shown a
 
 
 class EndpointError(Exception):
-    """The endpoint lacks a capability, or stopped answering; the run ends with exit code 5."""
+    """Raised if the endpoint lacks a capability or stopped answering; the run ends with exit code 5."""
 
 
 class Stopped(Exception):  # noqa: N818  (not an error)
-    """The user interrupted the run, or its time is up; the run can be resumed."""
+    """Raised if the user interrupted the run or its time is up; the run can be resumed."""
 
 
 def internal(error: Exception) -> ParticipantFailure:
-    """The failure for a bug in demur, with only the type of the exception and where it was raised."""
+    """Build the failure for a bug in demur: only the type of the exception and where it was raised."""
     *_, last = traceback.extract_tb(error.__traceback__)
     where = {"type": type(error).__name__, "file": Path(last.filename).name, "line": last.lineno}
     return ParticipantFailure("internal", numbers=where)

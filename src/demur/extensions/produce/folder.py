@@ -1,4 +1,4 @@
-"""The folder of a run: it is locked while in use, belongs to one configuration, and keeps text only while needed.
+"""The folder of a run: locked while in use, tied to one configuration, with text kept only while needed.
 
 A folder is used only if it is new or empty, or has the configuration or the lock of a run; demur's own files in it are
 never links, through which files elsewhere would be written.
@@ -37,7 +37,7 @@ _CAPABILITIES = {"models", "schema", "logprobs", "aligned", "logprobs_stage", "s
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock a folder, so that no other process runs in it; the lock of a process that died does not count."""
+    """Lock a folder against other processes; the lock of a process that died is ignored."""
     try:
         import fcntl  # noqa: PLC0415  (not on every system)
     except ImportError:
@@ -65,7 +65,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that has files of others and no configuration of a run, or links in place of demur's files."""
+    """Raise an error for a folder with other files and no configuration of a run, or with links for demur's files."""
     if folder.is_symlink():
         raise UserError(f"{folder}: is a link; name the folder that it leads to")
     try:
@@ -105,7 +105,7 @@ def _check_own(path: Path, folders: int = 0) -> None:
 
 
 def write_synced(path: Path, content: Json) -> Path:
-    """Write a JSON file atomically, and wait until it and its entry in the folder are on disk."""
+    """Write a JSON file atomically, and wait until it is on disk."""
     written = write_whole(path, json_text(content))
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -117,13 +117,13 @@ def write_synced(path: Path, content: Json) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """The folder of quotes, which a resumed run needs, and, with `reasons`, of texts; only its owner can read it."""
+    """The folder of quotes, needed to resume a run, and with `reasons` of other texts; only its owner can read it."""
 
     path: Path
     reasons: bool = False
 
     def evidence(self, person: str) -> dict[str, list[str]] | None:
-        """The quotes of a participant; None if the file is missing or damaged."""
+        """Read the quotes of a participant; None if the file is missing or damaged."""
         try:
             content: dict[str, list[str]] = loads((self.path / "evidence" / f"{person}.json").read_text("utf-8"))
         except (OSError, ValueError):
@@ -146,7 +146,7 @@ class TextFolder:
 
 
 def run_identity(inputs: Inputs) -> tuple[str, Json]:
-    """The id of a run, and what it is a hash of: the configuration without keys, and the hashes of all inputs."""
+    """The id of a run, and the content it is the hash of: the configuration without keys, and the inputs' hashes."""
     identity = {
         "settings": inputs.settings.identity,
         "hashes": inputs.hashes,
@@ -163,7 +163,7 @@ def record_of(inputs: Inputs, capabilities: Json) -> Json:
 
 
 def own_config(path: Path) -> Json:
-    """The configuration that a run was started with; an error if demur did not write it."""
+    """Read the configuration that a run was started with; raise an error if demur did not write it."""
     content: Any = read_as(path, lambda parsed: parsed)
     own = isinstance(content, dict) and content.get("v") == _VERSION
     own = own and all(isinstance(content.get(name), kind) for name, kind in _MEMBERS.items())
@@ -173,7 +173,7 @@ def own_config(path: Path) -> Json:
 
 
 def resumed(path: Path, inputs: Inputs) -> Json:
-    """The configuration that a folder was started with, checked to be the same as now."""
+    """Read the configuration that a folder was started with; raise an error if it is not the same as now."""
     content = own_config(path)
     now = {"config": inputs.settings.identity, "hashes": inputs.hashes}
     then = {"config": content["settings"], "hashes": content["hashes"]}

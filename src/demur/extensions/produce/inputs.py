@@ -29,7 +29,7 @@ _MOST_DIGITS = 18
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a run; participants are identified by the text of their id."""
+    """The inputs of a run; participants are identified by their id as text."""
 
     settings: ProduceSettings
     instrument: Instrument
@@ -44,7 +44,7 @@ class Inputs:
 
     @cached_property
     def transcript_hashes(self) -> dict[str, str | None]:
-        """SHA-256 of each transcript, None if it is missing."""
+        """The SHA-256 of each transcript, None if it is missing."""
         return {str(person): self.transcripts.fingerprint(str(person)) for person in (*self.people, *self.references)}
 
     def chosen(self, only: Sequence[str] = (), limit: int | None = None) -> list[ClusterId]:

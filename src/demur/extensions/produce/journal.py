@@ -1,4 +1,4 @@
-"""The journal of a run: a line with a checksum for every step, so that a run that was killed can be resumed."""
+"""The journal of a run: a line with a checksum for every step, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Case = tuple[str, str]  # mode and participant
 
 @dataclass(slots=True)
 class StepUsage:
-    """The usage of one step's requests; a request that was retried is one request and several attempts."""
+    """The usage of one step; a request that was retried counts as one request and several attempts."""
 
     requests: int = 0
     attempts: int = 0
@@ -46,7 +46,7 @@ class StepUsage:
 
 @dataclass(slots=True)
 class Journal:
-    """An append-only file that many threads may write to, as a context manager, and the state that its records give.
+    """An append-only file that many threads may write to, and the state of the run that its records describe.
 
     `cut_off` is the number of bytes of a torn last line that were removed when it was opened.
     """
@@ -78,7 +78,7 @@ class Journal:
         os.close(self._file)
 
     def append(self, kind: str, key: Key, content: Json) -> None:
-        """Write a record to disk, then update the state; it has no text of transcripts or answers."""
+        """Write a record to disk and update the state; records have no text of transcripts or answers."""
         line = line_of({"v": VERSION, "kind": kind, "key": [*key], **content})
         with self._lock:
             if self._torn:  # after a partial line of another thread, this one would be lost too
@@ -90,7 +90,7 @@ class Journal:
             self._take(kind, key, content)
 
     def is_final(self, case: Case) -> bool:
-        """Whether a participant is done or failed in a mode."""
+        """Whether a participant is finished or failed in a mode."""
         return case in self.done or case in self.failed
 
     def emptied(self) -> int:
@@ -118,13 +118,13 @@ class Journal:
 
 
 def line_of(record: Json) -> bytes:
-    """A record as a line with a checksum."""
+    """Format a record as a line with a checksum."""
     text = json.dumps(record, allow_nan=False)[:-1].encode()
     return text + f', "crc": {zlib.crc32(text)}}}\n'.encode()
 
 
 def replayed(path: Path) -> tuple[list[Json], int]:
-    """All records, and the number of bytes of a torn last line that were cut off; other damaged lines are errors."""
+    """Read all records, and the number of bytes of a torn last line; other damaged lines are errors."""
     data = path.read_bytes() if path.exists() else b""
     records = [*_records(path, data)]
     whole = sum(size for size, _ in records)

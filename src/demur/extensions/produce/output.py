@@ -1,4 +1,4 @@
-"""The contents of the run file, and of the files of failures and of usage."""
+"""The contents of the run file, and of the files of failures and usage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from demur.extensions.produce.config import FEW_SHOT
 from demur.extensions.produce.inputs import Inputs, Scores
 from demur.extensions.produce.journal import Journal, StepUsage
-from demur.extensions.produce.retrieval import SIMILARITY_SCALE
+from demur.extensions.produce.references import SIMILARITY_SCALE
 from demur.facts.ids import ClusterId
 from demur.facts.instruments import Instrument
 from demur.files.strict_model import now
@@ -22,20 +22,20 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The prices of a million tokens, None if not given."""
+    """The prices per million tokens, None if not given."""
 
     prompt: float | None = None
     completion: float | None = None
 
     def cost(self, usage: StepUsage) -> float | None:
-        """The cost of some requests; None without prices."""
+        """The cost of requests; None if no prices are given."""
         if self.prompt is None or self.completion is None:
             return None
         return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / _MILLION
 
 
 def run_content(inputs: Inputs, journal: Journal, begun: Json) -> Json:
-    """The content of the run file: it depends only on configuration, data and answers, and has no times."""
+    """The content of the run file; it depends only on configuration, data and answers, and has no times."""
     # Hashes say what was used. git is not asked: the configuration of a repository can run any command.
     metadata = {"run_id": begun["run_id"], "git_commit": None}
     metadata |= {"producer": "demur", **begun["made"]}
@@ -114,7 +114,7 @@ def _success(person: ClusterId, truth: Scores, done: Json, scale: Instrument) ->
 
 
 def failures_content(inputs: Inputs, journal: Journal) -> Json:
-    """The failures and their categories, without any text of transcripts or answers."""
+    """The content of the failure file, without any text of transcripts or answers."""
     entries = [
         {"mode": mode, "participant_id": person, **journal.failed[mode, str(person)]}
         for mode in inputs.settings.assess.modes
@@ -125,7 +125,7 @@ def failures_content(inputs: Inputs, journal: Journal) -> Json:
 
 
 def usage_content(journal: Journal, prices: Prices, seconds: float) -> Json:
-    """The usage so far, by step; `seconds` is the time that this call took."""
+    """The content of the usage file, by step; `seconds` is the time that this call took."""
     steps = {step: _step_usage(usage, prices) for step, usage in sorted(journal.usage.items())}
     costs = [step["cost"] for step in steps.values() if step["cost"] is not None]
     prices_given = {"prompt_per_million": prices.prompt, "completion_per_million": prices.completion}

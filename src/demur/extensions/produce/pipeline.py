@@ -1,4 +1,4 @@
-"""The pipeline of one participant: load, extract evidence, retrieve references, score, and assemble the result."""
+"""The assessment of one participant: read the transcript, extract evidence, retrieve references, and score."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from demur.extensions.produce.failures import EndpointError, ParticipantFailure,
 from demur.extensions.produce.folder import TextFolder
 from demur.extensions.produce.inputs import Inputs
 from demur.extensions.produce.journal import Journal
-from demur.extensions.produce.pace import seed_of
 from demur.extensions.produce.prompts import ShownPassage
-from demur.extensions.produce.retrieval import Library
+from demur.extensions.produce.rate_limits import seed_of
+from demur.extensions.produce.references import Library
 from demur.extensions.produce.signals import assembled, item_token_signals
 from demur.types import Json
 
@@ -36,7 +36,7 @@ _NO_SAMPLE = ("scoring_invalid", "scoring_truncated")
 
 @dataclass(frozen=True, slots=True)
 class Assessor:
-    """Assesses participants, one per call; steps that are in the journal are not repeated."""
+    """Assesses participants, one per call; steps recorded in the journal are not repeated."""
 
     inputs: Inputs
     journal: Journal
@@ -46,7 +46,7 @@ class Assessor:
     with_logprobs: bool
 
     def assess(self, person: str) -> list[ParticipantFailure]:
-        """Assess one participant in every mode that is not final yet, and return the failures."""
+        """Assess one participant in every mode that is not finished yet, and return the failures."""
         modes = [mode for mode in self.inputs.settings.assess.modes if not self.journal.is_final((mode, person))]
         try:
             transcript = "\n".join(self.inputs.transcripts.read(person))

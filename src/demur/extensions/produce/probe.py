@@ -1,4 +1,4 @@
-"""Probes what an endpoint can do, by a few small requests before any transcript is sent."""
+"""Tests of what an endpoint can do, by a few small requests before any transcript is sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from demur.extensions.produce.config import FEW_SHOT, ProduceSettings
 from demur.extensions.produce.endpoint import Endpoint, HttpRequest
 from demur.extensions.produce.failures import EndpointError, ParticipantFailure
 from demur.extensions.produce.prompts import closed, nullable
-from demur.extensions.produce.retrieval import unit_vectors
+from demur.extensions.produce.references import unit_vectors
 from demur.extensions.produce.signals import Tokens, forbidden, members_of
 from demur.types import Json
 
@@ -32,7 +32,7 @@ _MOST_MODELS, _LONGEST_NAME = 10_000, 200  # what is kept of a list of models, w
 
 
 def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
-    """The capabilities of the endpoint; one that it lacks is null or false."""
+    """Determine the capabilities of the endpoint; those that it lacks are null or false."""
     models = _models(endpoint)
     plain = _answer(endpoint, _question(1), _SCHEMA)
     detailed = _answer(endpoint, _question(2, top_logprobs=settings.endpoint.top_logprobs), _SCHEMA)

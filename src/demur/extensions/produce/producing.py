@@ -1,4 +1,4 @@
-"""Produces a run from its configuration, or resumes it: in several threads, until all are done or it is stopped."""
+"""Production of a run from its configuration, new or resumed, in several threads."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from demur.extensions.produce.folder import TextFolder, locked, record_of, resum
 from demur.extensions.produce.inputs import Inputs
 from demur.extensions.produce.journal import Journal
 from demur.extensions.produce.output import Prices, failures_content, run_content, usage_content
-from demur.extensions.produce.pace import Pace
 from demur.extensions.produce.pipeline import Assessor
 from demur.extensions.produce.probe import check_capabilities, probe
 from demur.extensions.produce.progress import ProgressLine, Tell
-from demur.extensions.produce.retrieval import Library, embedded, passages_of
+from demur.extensions.produce.rate_limits import Pace
+from demur.extensions.produce.references import Library, embedded, passages_of
 from demur.files.write import check_target, json_text, write_whole
 from demur.types import Json
 
@@ -61,7 +61,7 @@ class ProduceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProduceOutcome:
-    """The exit code, the numbers of done, failed and remaining cases, and the run file if it was written."""
+    """The exit code, the numbers of finished, failed and remaining cases, and the run file if it was written."""
 
     code: int
     done: int
@@ -72,14 +72,14 @@ class ProduceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """A run in its folder."""
+    """A run and its folder."""
 
     inputs: Inputs
     folder: Path
     options: ProduceOptions
 
     def produce(self) -> ProduceOutcome:
-        """Assess the participants that are not final yet, and write the run file when all are."""
+        """Assess the participants that are not finished, and write the run file when all are."""
         started, options = time.monotonic(), self.options
         people = [str(person) for person in self.inputs.chosen(options.only, options.limit)]
         if options.output is not None:
@@ -133,7 +133,6 @@ class Production:
 
     @property
     def _config(self) -> Path:
-        """The file with the configuration that the run was started with."""
         return self.folder / "config.json"
 
     @property
@@ -170,7 +169,7 @@ class Production:
 
 
 def run_all(people: Sequence[str], assess: Assess, pace: Pace, finished: Callable[[float | None], None]) -> None:
-    """Assess all participants; an error that concerns the whole run stops it, after the requests under way."""
+    """Assess all participants; an error that concerns the whole run stops it once open requests have finished."""
     in_a_row = 0
     with ThreadPoolExecutor(pace.concurrency) as pool:
         pending: set[Future[tuple[list[ParticipantFailure], float]]] = set()
@@ -212,7 +211,7 @@ def _check_in_a_row(count: int, failures: Sequence[ParticipantFailure]) -> None:
 
 @contextmanager
 def interruptible(pace: Pace, tell: Callable[[str], None]) -> Iterator[None]:
-    """Handle interrupts: the first lets requests finish, the second exits at once; the journal is valid either way."""
+    """Handle interrupts: the first lets requests finish, the second exits at once; the journal stays valid."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

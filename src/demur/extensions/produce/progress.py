@@ -16,7 +16,7 @@ _MOST_RECENT = 20
 
 
 class Tell(Protocol):
-    """Shows a line; with `again` it replaces the last one."""
+    """A function that shows a line; with `again` it replaces the last one."""
 
     def __call__(self, line: str, *, again: bool = False) -> None:
         """Show a line."""
@@ -42,7 +42,7 @@ class ProgressLine:
         self._before = self._spent()
 
     def finished(self, seconds: float | None = None) -> None:
-        """Note that a participant took some seconds, or that time has passed, and show the line if it is due."""
+        """Record that a participant took some seconds, or that time has passed, and show the line if it is due."""
         if seconds is not None:
             self._recent.append(seconds)
         if self.kind in _SECONDS_BETWEEN and self.clock() - self._shown >= _SECONDS_BETWEEN[self.kind]:

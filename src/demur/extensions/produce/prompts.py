@@ -47,7 +47,7 @@ class PromptFolder:
 
     @classmethod
     def of(cls, which: str, base: Path, scale: Instrument) -> PromptFolder:
-        """A folder that demur ships, by its name, or any other, by its path relative to `base`."""
+        """Load a folder that demur ships, by name, or any other, by its path relative to `base`."""
         shipped = files("demur.extensions.produce").joinpath("templates")
         folder: Traversable = base / which
         if re.fullmatch("[a-z]+", which) and not folder.is_dir():
@@ -66,7 +66,7 @@ class PromptFolder:
 
     @property
     def extra(self) -> Mapping[str, Json]:
-        """Members that answers have besides the usual ones: each a boolean, an enum of texts, or a text."""
+        """Further members that answers have: each a boolean, an enum of texts, or a text."""
         return dict(self.about.get("extra", {}))
 
     @property
@@ -79,7 +79,7 @@ class PromptFolder:
         return self._messages("evidence.txt", {"transcript": _marked("transcript", transcript)})
 
     def score_messages(self, transcript: str, references: Sequence[ShownPassage] = ()) -> list[Json]:
-        """The messages that ask for scores; without references they are the same in both modes, byte for byte."""
+        """The messages that ask for scores; without references they are identical in both modes."""
         shown = "\n\n".join(
             f"({reference.item}, {reference.score})\n{_marked('reference', reference.text)}" for reference in references
         )
@@ -138,12 +138,12 @@ def _marked(kind: str, text: str) -> str:
 
 
 def closed(properties: Json) -> Json:
-    """The schema of an object with these members, all of them required, and no others."""
+    """A JSON schema of an object with exactly these members, all required."""
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 def nullable(values: Sequence[int]) -> Json:
-    """The schema of one of some integers, or null."""
+    """A JSON schema of one of these integers or null."""
     return {"anyOf": [{"type": "integer", "enum": [*values]}, {"type": "null"}]}
 
 

@@ -1,4 +1,4 @@
-"""The scripted endpoint: an OpenAI-compatible server on this machine that needs no model and no network.
+"""A scripted endpoint: an OpenAI-compatible server on this machine that needs no model and no network.
 
 It answers questions about synthetic interviews (`demur simulate interviews`) from their `answers.json`.
 `python -m demur.extensions.produce.scripted FOLDER` runs it until it is stopped.
@@ -31,7 +31,7 @@ _DIMENSIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """A reply: the text of its body, a status, and headers."""
+    """A reply: the text of its body, its status and its headers."""
 
     text: str
     status: int = 200
@@ -64,7 +64,7 @@ class ScriptedEndpoint:
         self._thread.join()
 
     def respond(self, path: str, body: Any) -> HttpAnswer:
-        """The reply to a request."""
+        """Compute the reply to a request."""
         if path in ("/v1/models", "/health"):
             models = [{"id": MODEL, "object": "model", "owned_by": "demur"}]
             return HttpAnswer(json.dumps({"object": "list", "data": models, "status": "ok"}))
@@ -81,7 +81,7 @@ class ScriptedEndpoint:
 
 
 def refused(status: int, kind: str, message: str) -> HttpAnswer:
-    """An error in the format of llama.cpp."""
+    """Build an error reply in the format of llama.cpp."""
     return HttpAnswer(json.dumps({"error": {"code": status, "type": kind, "message": message}}), status)
 
 
@@ -133,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def embeddings(body: Mapping[str, Any]) -> str:
-    """The vectors of texts as JSON text."""
+    """The reply to an embeddings request, as JSON text."""
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     data = [{"object": "embedding", "index": index, "embedding": embedding(text)} for index, text in enumerate(texts)]
     count = sum(map(_length, texts))
@@ -142,7 +142,7 @@ def embeddings(body: Mapping[str, Any]) -> str:
 
 
 def completion(body: Mapping[str, Any], question: Prompted, value: Any = None) -> str:
-    """A chat completion as JSON text, with the scripted answer or another value."""
+    """The reply to a chat request as JSON text, with the scripted answer or another value."""
     complete = [*tokens(pieces(answer(question) if value is None else value))]
     generated = complete[: int(body.get("max_tokens") or len(complete))]
     message = {"role": "assistant", "content": "".join(text for text, _ in generated).lstrip(" ")}
@@ -159,12 +159,11 @@ def completion(body: Mapping[str, Any], question: Prompted, value: Any = None) -
 
 
 def _length(text: str) -> int:
-    """The approximate number of tokens of a text."""
     return len(text) // 4 + 1
 
 
 def pieces(value: Any) -> Iterator[str | Drawn]:
-    """An answer as JSON text in pieces, in which each drawn value is one."""
+    """Split an answer, as JSON text, into pieces; each drawn value is a piece of its own."""
     if not isinstance(value, dict):
         yield value if isinstance(value, Drawn) else " " + json.dumps(value)
         return
@@ -177,7 +176,7 @@ def pieces(value: Any) -> Iterator[str | Drawn]:
 
 
 def tokens(parts: Iterable[str | Drawn]) -> Iterator[tuple[str, Drawn | None]]:
-    """The tokens of an answer: words, digits and what is between them; a drawn value is one, with a space before."""
+    """Split an answer into tokens: words, digits and what is between; a drawn value is one, with a space before."""
     for part in parts:
         if isinstance(part, Drawn):
             yield f" {part.text}", part
@@ -187,7 +186,7 @@ def tokens(parts: Iterable[str | Drawn]) -> Iterator[tuple[str, Drawn | None]]:
 
 @lru_cache(maxsize=20_000)
 def plain_entry(text: str, top: int) -> str:
-    """The log-probabilities, as JSON, of a token that was not drawn; they depend on its text alone."""
+    """The log-probabilities, as JSON, of a token that was not drawn; they depend only on its text."""
     likely = 0.6 + 0.399 * uniform("token", text)
     others = [word for word in _OTHERS if word != text][: max(top - 1, 0)]
     odds = {text: likely, **{word: (1 - likely) * 0.45 * 0.5**rank for rank, word in enumerate(others)}}
@@ -195,13 +194,13 @@ def plain_entry(text: str, top: int) -> str:
 
 
 def choice_entry(choice: Drawn, top: int) -> str:
-    """The log-probabilities of a drawn value, as JSON."""
+    """The log-probabilities, as JSON, of a drawn value."""
     odds = {f" {text}": share for text, share in choice.odds.items()}
     return entry(f" {choice.text}", odds[f" {choice.text}"], odds, top)
 
 
 def entry(text: str, likely: float, odds: Mapping[str, float], top: int) -> str:
-    """One token in the format of endpoints: its bytes, its log-probability, and the most likely alternatives."""
+    """Format one token as endpoints do: its bytes, its log-probability, and the most likely alternatives."""
     listed = sorted(odds.items(), key=lambda pair: -pair[1])[:top]
     alternatives = [{"token": word, "bytes": [*word.encode()], "logprob": math.log(share)} for word, share in listed]
     token = {"token": text, "bytes": [*text.encode()], "logprob": math.log(likely), "top_logprobs": alternatives}

@@ -47,7 +47,7 @@ class Person:
 
 @dataclass(slots=True)
 class Prompted:
-    """The question of a request: the participant (None if no transcript is recognised), the step and the seed."""
+    """The question in a request: the participant (None if no transcript is recognised), the step and the seed."""
 
     person: Person | None
     step: str
@@ -78,19 +78,19 @@ class Script:
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "Script":
-        """The answers from the content of the file."""
+        """Build the script from the content of the file."""
         scale, people = content["scale"], content["participants"]
         return cls([Person(str(own["id"]), own["lines"], own["items"], scale, own["assessed"]) for own in people])
 
     def question(self, body: Mapping[str, Any]) -> Prompted:
-        """The question in the body of a chat request."""
+        """Recognise the question in the body of a chat request."""
         prompt = "\n".join(str(message["content"]) for message in body["messages"])
         schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
         person = self.person_in(prompt)
         return Prompted(person, _step(schema) if person else "probe", int(body.get("seed") or 0), schema, prompt)
 
     def person_in(self, prompt: str) -> Person | None:
-        """The participant whose lines are all in the prompt.
+        """The participant whose lines are all in the prompt; None if there is none.
 
         Because references may quote all lines of others, an assessed participant is preferred, then the longest text.
         """
@@ -99,7 +99,7 @@ class Script:
 
 
 def answer(question: Prompted) -> Any:
-    """The answer as a value that fits the schema, in which drawn values are `Drawn`."""
+    """Compute the answer to a question as a value that fits its schema; drawn values are `Drawn`."""
     if not question.person or not question.schema:
         return filled(question.schema, uniform(question.seed, question.prompt))
     properties = question.schema.get("properties", {})
@@ -116,7 +116,6 @@ def _step(schema: Mapping[str, Any]) -> str:
 
 
 def _resolved(schema: Mapping[str, Any], member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The definition that a member refers to, or the member itself."""
     reference = str(member.get("$ref", ""))
     return schema["$defs"][reference.rpartition("/")[2]] if reference else member
 
@@ -206,7 +205,7 @@ def _draw(odds: Mapping[str, float], drawn: float) -> str:
 
 
 def filled(schema: Mapping[str, Any], drawn: float) -> Any:
-    """A value that fits a schema without a scripted answer, selected by a number from 0 to 1."""
+    """A value that fits a schema, for requests without a scripted answer, selected by a number from 0 to 1."""
     if "anyOf" in schema:
         return filled(schema["anyOf"][0], drawn)
     if "enum" in schema:
@@ -225,5 +224,5 @@ def filled(schema: Mapping[str, Any], drawn: float) -> Any:
 
 
 def uniform(*parts: object) -> float:
-    """A number in [0, 1) that depends only on the parts."""
+    """A pseudorandom number in [0, 1) that depends only on its arguments."""
     return int.from_bytes(sha256("|".join(map(str, parts)).encode()).digest()[:6]) / 2**48

@@ -18,7 +18,7 @@ from typing import Any, cast
 from demur.confidences.model_output import consistency_signals, token_msp, token_signals
 from demur.errors import UserError
 from demur.extensions.produce.failures import ParticipantFailure
-from demur.extensions.produce.retrieval import retrieval_signals
+from demur.extensions.produce.references import retrieval_signals
 from demur.types import Json
 
 TOKEN_SIGNALS = (
@@ -39,7 +39,7 @@ Span = tuple[int, int]
 
 
 def decided(scores: Sequence[int | None], rule: str) -> int | None:
-    """The answer of several samples: the most frequent; among equally frequent ones, abstention, or else the smallest.
+    """Combine several samples: the most frequent answer; of equally frequent ones abstention, else the smallest.
 
     The rule `seed` takes the first sample if no answer is given by half of them.
 
@@ -53,7 +53,7 @@ def decided(scores: Sequence[int | None], rule: str) -> int | None:
 
 
 def consistency_of(scores: Sequence[int | None]) -> Json:
-    """The signals of how much the samples agree; null if there is only one sample."""
+    """The signals of agreement between samples; null if there is only one."""
     if len(scores) == 1:
         return {f"consistency_{name}": None for name in _CONSISTENCY}
     signals: Json = consistency_signals(scores)
@@ -67,7 +67,7 @@ def consistency_of(scores: Sequence[int | None]) -> Json:
 def assembled(
     evidence: Mapping[str, Json], references: Mapping[str, Sequence[Any]], samples: Sequence[Json], rule: str
 ) -> Json:
-    """Predictions and signals of every item; signals of a sample are those of the first that gives the prediction."""
+    """Predictions and signals of every item; signals of a sample are those of the first that gave the prediction."""
     predicted, signals = {}, {}
     for item in evidence:
         scores = [sample["scores"][item] for sample in samples]
@@ -98,7 +98,7 @@ class Tokens:
 
     @classmethod
     def aligned(cls, entries: Any, content: str) -> Tokens:
-        """The tokens aligned with the content."""
+        """Align tokens with the content of the answer."""
         if not isinstance(entries, list) or not entries:
             raise ParticipantFailure("logprobs_missing")
         pieces = [*map(_spelled, entries)]
@@ -113,7 +113,7 @@ class Tokens:
         return [_floored(entry) for entry in self._overlapping(span)]
 
     def msp(self, span: Span | None = None) -> float:
-        """The mean probability of the tokens that overlap a span, or of all."""
+        """The mean probability of the tokens that overlap a span, or of all tokens."""
         entries = self._overlapping(span) if span else self.entries
         return token_msp([_floor(entry.get("logprob")) for entry in entries])
 
@@ -122,7 +122,7 @@ class Tokens:
 
 
 def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> dict[str, Json]:
-    """The token signals of every item of an answer, which is an object of objects with a score."""
+    """Compute the token signals of every item of an answer, which is an object of objects with a score."""
     tokens = Tokens.aligned(entries, content)
     allowed = ("null", *map(str, answers))
     signals = {}
@@ -142,7 +142,7 @@ def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> di
 
 
 def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, float | None]:
-    """The share of the chosen answer among the allowed alternatives of its first token, and their total probability.
+    """The chosen answer's share among allowed alternatives of its first token, and their total probability.
 
     An alternative counts for every answer that it is the start of: 1 also starts 10, if the scale has it.
 
@@ -158,12 +158,11 @@ def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, f
 
 
 def forbidden(first: Json, allowed: Sequence[str]) -> bool:
-    """Whether an alternative starts no allowed answer, so that log-probabilities are those before the grammar."""
+    """Whether an alternative starts no allowed answer: then log-probabilities are those before the grammar."""
     return any(not _starts_any(text, allowed) for text, _ in _alternatives(first))
 
 
 def _alternatives(first: Json) -> list[tuple[str, float]]:
-    """The alternatives of a token, without the characters around the value, and their probabilities."""
     return [(str(top.get("token", "")).strip(_AROUND), math.exp(top["logprob"])) for top in first["top_logprobs"]]
 
 

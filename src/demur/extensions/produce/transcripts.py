@@ -1,4 +1,4 @@
-"""Finds, reads and cleans the transcripts of participants."""
+"""Transcripts of participants: located, read and cleaned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Window = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class SpokenLine:
-    """A line of speech with its speaker, empty if the file names none, and its times, if they are known."""
+    """A line of speech with its speaker, empty if unknown, and its times, if known."""
 
     text: str
     speaker: str = ""
@@ -40,7 +40,7 @@ class TranscriptFolder:
     windows: Mapping[str, Sequence[Window]] = field(default_factory=dict)
 
     def file_of(self, person: str) -> Path | None:
-        """The file of a participant, or None; the id is checked to be part of a name, not a path."""
+        """The transcript of a participant, None if missing; the id must be part of a file name, not a path."""
         check_file_name(person)
         names = (f"{person}.txt", f"{person}_TRANSCRIPT.csv")
         paths = [folder / name for folder in (self.path, self.path / f"{person}_P") for name in names]
@@ -52,12 +52,12 @@ class TranscriptFolder:
         return files[0] if files else None
 
     def fingerprint(self, person: str) -> str | None:
-        """SHA-256 of a participant's file, or None."""
+        """The SHA-256 of a participant's transcript, None if it is missing."""
         path = self.file_of(person)
         return None if path is None else fingerprint(read_bytes(path))
 
     def read(self, person: str) -> tuple[str, ...]:
-        """The lines of a participant's transcript as a model gets them; a failure if none can be read."""
+        """Read the lines of a transcript as a model gets them; raise a failure if none can be read."""
         path = self.file_of(person)
         if path is None:
             raise ParticipantFailure("transcript_missing", "load")
@@ -73,7 +73,7 @@ class TranscriptFolder:
 
 
 def check_file_name(person: str) -> None:
-    r"""Check that an id can be part of a file's name, and not a path.
+    r"""Raise an error unless an id can be part of a file name.
 
     >>> check_file_name("../300")
     Traceback (most recent call last):
@@ -113,7 +113,7 @@ def _plain_lines(text: str) -> Iterator[SpokenLine]:
 
 
 def cleaned(lines: Sequence[SpokenLine], windows: Sequence[Window] = ()) -> list[SpokenLine]:
-    """The lines without synchronisation marks, without those before the interviewer's first, and interruptions."""
+    """Remove synchronisation marks, interruptions, and lines before the interviewer's first."""
     speech = [line for line in lines if line.text and not _SYNC.fullmatch(line.text)]
     first = next((index for index, line in enumerate(speech) if line.speaker == INTERVIEWER), 0)
     return [
@@ -122,7 +122,6 @@ def cleaned(lines: Sequence[SpokenLine], windows: Sequence[Window] = ()) -> list
 
 
 def _rendered(lines: Sequence[SpokenLine], speaker: str) -> list[str]:
-    """The lines of the participant, or of both with the speaker's name; lines without a speaker are kept."""
     if speaker == "participant":
         return [line.text for line in lines if line.speaker != INTERVIEWER]
     return [f"{line.speaker}: {line.text}" if line.speaker else line.text for line in lines]

@@ -19,7 +19,7 @@ from demur.extensions.retrieval.rankings import Query, Rankings, query_name
 from demur.facts.columns import is_null, plain, written_number, wrong_value
 from demur.facts.frames import library_of
 from demur.facts.ids import ClusterId
-from demur.read.gather import Row
+from demur.read.columns_from_rows import Row
 from demur.read.stream import Progress
 from demur.read.tables import NO_ROWS, FileTable, missing_column, opened_table, role_names
 

@@ -1,4 +1,4 @@
-"""Reference ranges: what a baseline and a good system are known to reach, with their source."""
+"""Reference ranges: values that a baseline and a good system are known to reach, with their source."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ class ReferenceRange(Part):
     good: Pair
 
     def position(self, value: float) -> str:
-        """The position of a result relative to the two ranges, in words.
+        """A phrase on where a result lies relative to the two ranges.
 
         >>> known = REFERENCES["phq8-evidence"].ranges["ndcg@10"]
         >>> [known.position(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
@@ -73,7 +73,7 @@ REFERENCES = {
 
 
 def reference_of(reference: str | Path) -> KnownRanges:
-    """Ranges by their name, or from a JSON file with a `source` and `ranges`, each with a `baseline` and a `good`."""
+    """Reference ranges by name, or from a JSON file with `source` and `ranges`, each with `baseline` and `good`."""
     if isinstance(reference, str) and reference in REFERENCES:
         return REFERENCES[reference]
     if Path(reference).suffix.lower() != ".json":

@@ -20,7 +20,7 @@ _USUAL_DEPTH = 10
 
 
 def metric_of_verdict(names: Sequence[str]) -> str:
-    """The metric of a verdict on rankings: the nDCG at 10, or at the largest depth; the first if there is none.
+    """The metric that decides between rankings: nDCG at 10, or at the largest depth; else the first.
 
     >>> metric_of_verdict(["ndcg@3", "ndcg@5", "mrr"]), metric_of_verdict(["map_trec", "mrr"])
     ('ndcg@5', 'map_trec')
@@ -41,7 +41,7 @@ class Breach(Part):
 
 
 class CandidateCounts(Part):
-    """How many ids the lists hold."""
+    """Percentiles of the number of ids in the ranked lists."""
 
     minimum: Count
     p5: float
@@ -124,7 +124,7 @@ class PlacedFigure(Part):
 
 
 class RetrievalStudy(Study):
-    """An evaluation of evidence retrieval."""
+    """The record of an evaluation of evidence retrieval."""
 
     task: Literal["retrieval"] = "retrieval"
     noun: str = "post"
@@ -146,11 +146,11 @@ class RetrievalStudy(Study):
         return self.posts
 
     def signed(self) -> Self:
-        """The same with its signature recorded."""
+        """A copy with the signature recorded."""
         return self._with(self.signature())
 
     def signature(self) -> Signature:
-        """Queries are scored and posts drawn; keys that say something of curves alone are as elsewhere."""
+        """The signature of the definition that the numbers follow; queries are the units, and posts the clusters."""
         drawn = {"boot": self._boot("cluster"), "v": self.tool.version}
         return Signature(loss=OF_SCORES, unit="query", cluster=self.noun, opt=NONE, hull=NONE, conf=MANY, **drawn)
 

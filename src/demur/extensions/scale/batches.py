@@ -1,4 +1,4 @@
-"""Summaries of large tables in batches of rows: each batch is read as a table, summarized, and merged."""
+"""Summaries of large tables, made in batches of rows: each batch is read, summarized and merged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Count = Callable[[Items, str], Summary]
 def in_batches(
     path: str | Path, read: Callable[[FileTable], dict[str, Items]], count: Count, progress: Progress | None
 ) -> Summary | None:
-    """The summary of a table; None if the table must be read whole, to be understood or to report its error.
+    """Summarize a table in batches; None if it must be read whole, to be understood or to report its error.
 
     `read` returns the facts of each system in a batch, and `count` the summary of facts under the name of a part.
     """

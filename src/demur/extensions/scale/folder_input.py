@@ -41,7 +41,7 @@ def read(path: str | Path, how: InputReading) -> Items:
 
 
 def parts_of(given: Sequence[str | Path]) -> list[Path]:
-    """The given files, and the files of the given folders."""
+    """List the given files, and the files in the given folders."""
     return [part for path in given for part in (_parts(path) if os.path.isdir(path) else [Path(path)])]  # noqa: PTH112
 
 

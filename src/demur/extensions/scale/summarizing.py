@@ -1,4 +1,4 @@
-"""Reads the parts of a system's data one by one, and merges them into one summary."""
+"""Summaries of data in parts: each part is read and summarized, and the summaries are merged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartReading:
-    """How every part is read, and what its summary contains."""
+    """Options for reading every part, and for the contents of its summary."""
 
     confidence: str | Sequence[str]
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -61,17 +61,17 @@ class PartReading:
 
     @property
     def is_of_rows(self) -> bool:
-        """Whether units are read row by row, not clusters with all items of an instrument."""
+        """Whether units are read row by row, rather than as clusters with all items of an instrument."""
         return self.instrument in (BY_ITEMS, "none") and self.mode is None and self.experiment is None
 
     def systems(self, rows: FileTable) -> dict[str, Items]:
-        """The facts of each system in a batch of rows."""
+        """Read each system in a batch of rows."""
         instrument = None if self.instrument == "none" else self.instrument
         return systems_of(rows, lambda: None, self.columns, instrument, self.options)
 
 
 def summarized(reading: PartReading, path: str | Path, progress: Progress | None = None) -> Summary:
-    """The summary of one part: a summary is read as it is, a table in batches of rows if it can be."""
+    """Summarize one part: a summary is read as it is, a table in batches of rows if possible."""
     if is_summary(path):
         return read_summary(path)[0]
     if reading.is_of_rows and format_of(path) and os.path.isfile(path):  # noqa: PTH113  (a pipe can be read once)
@@ -117,7 +117,7 @@ def summarize(
     workers: int | str | Executor = 1,
     progress: Progress | None = None,
 ) -> Summary:
-    """One summary of all parts: workers summarize the parts, and the summaries are merged.
+    """Summarize all parts by workers, and merge the summaries into one.
 
     The progress of a single part is told by its rows.
     """

@@ -52,7 +52,7 @@ class Labels(FeatureOptions):
         return replace(options, group=self.of_data) if self.of_data else options
 
     def joined(self, runs: list[Items]) -> list[Items]:
-        """The facts of runs, with the labels of the table added."""
+        """Add the labels of the separate table to the facts of runs."""
         return runs if self.file is None else [self.file.joined(items, self.of_file) for items in runs]
 
     def read(self, runs: Sequence[Items], columns: Mapping[str, str]) -> Groups:  # noqa: ARG002

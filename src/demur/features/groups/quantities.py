@@ -18,7 +18,7 @@ _count = partial(_at_threshold, of="units", better="neither", point_only=True)
 
 @dataclass(frozen=True, slots=True)
 class AcceptedSums:
-    """Of some units: how many clusters hold them, how many are accepted, how many of those have a loss, and its sum."""
+    """Counts of a set of units at a threshold: clusters, accepted units, accepted errors, and their summed loss."""
 
     clusters: int
     accepted: int

@@ -121,7 +121,7 @@ class WithinStrata(Statement):
 
 @dataclass(frozen=True, slots=True)
 class ByGroup(Statement):
-    """What is said of one grouping, of one system; the system has no name where there is one alone."""
+    """Combines the statements on one grouping of one system; a single system has no name."""
 
     grouping: str
     system: str
@@ -129,7 +129,7 @@ class ByGroup(Statement):
 
     @property
     def words(self) -> str:
-        """The grouping, and the statements on it."""
+        """The grouping, followed by the statements on it."""
         head = f"by {isolated(self.grouping)}{self.system and f', {self.system}'}"
         return f"{head}: {'; '.join(statement.words for statement in self.said)}"
 

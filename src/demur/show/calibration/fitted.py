@@ -1,4 +1,4 @@
-"""The page of a calibration: what was fitted, how it was validated, and the map itself."""
+"""The sections of the page of a calibration: what was fitted, how it was validated, and the calibration map."""
 
 import math
 
@@ -10,8 +10,8 @@ from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.labels import isolated
-from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
+from demur.drawing.system_styles import STYLES
 from demur.errors import UserError
 from demur.facts.signals import SIGNALS
 from demur.quantities.registry import QUANTITIES
@@ -27,19 +27,19 @@ _POINTS = 121
 
 
 def inputs_in_words(calibration: Calibration) -> str:
-    """The names of the inputs, joined for a sentence."""
+    """The names of the inputs, joined as in a sentence."""
     return " and ".join(isolated(name) for name in calibration.input_names)
 
 
 def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
-    """The calibration as the subject of the page."""
+    """The heading of the page: the calibration in place of a list of systems."""
     name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
-    return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, LOOKS[0].style),)
+    return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, STYLES[0].style),)
 
 
 @section("fitted", "What was fitted", task="calibration", order=10)
 def fitted(calibration: Calibration) -> Content:
-    """The calibrator in words, and its parameters."""
+    """The section on what was fitted: the calibrator in words, and its parameters."""
     parameters = [(isolated(name), text) for name, text in calibration.describe()]
     return {
         "headline": statements.fitted(calibration),
@@ -50,7 +50,7 @@ def fitted(calibration: Calibration) -> Content:
 
 @section("validation", "Which numbers to trust", task="calibration", order=20)
 def validated(calibration: Calibration) -> Content:
-    """The quality before calibration, in sample and cross-validated, with advice on which to trust."""
+    """The section on quality: before calibration, in sample and cross-validated, with advice on which to trust."""
     checked = calibration.validation
     columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
     columns["in sample"] = checked.in_sample
@@ -71,7 +71,7 @@ def validated(calibration: Calibration) -> Content:
 
 @section("map", "The map", task="calibration", order=15)
 def drawn_map(calibration: Calibration) -> Content | None:
-    """Input against calibrated confidence, and some values, where there is one input and the map can be drawn."""
+    """The section with the calibration map and a table of values; None unless there is one input."""
     if calibration.model.inputs != 1:
         return None
     (name,) = calibration.input_names
@@ -102,13 +102,13 @@ def _inputs(calibration: Calibration, name: str) -> Floats | None:
 
 @section("warnings", "Warnings", task="calibration", order=40)
 def warnings(calibration: Calibration) -> list[Warned] | None:
-    """The warnings, if there are any."""
+    """The section of warnings; None if there are none."""
     return recorded_warnings(calibration.warnings) or None
 
 
 @section("methods", "Methods and provenance", task="calibration", order=50)
 def fitting_provenance(calibration: Calibration) -> Content:
-    """The definitions of the quality measures, and the embedded file."""
+    """The section with the definitions of the quality measures, and the embedded file."""
     return {
         "definitions": [definition(QUANTITIES[name]) for name in QUALITY],
         "source": training_source(calibration),

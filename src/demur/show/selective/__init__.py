@@ -1,1 +1,1 @@
-"""The page of an evaluation of answers."""
+"""The sections of the page of an evaluation."""

@@ -19,7 +19,7 @@ _OF_SCORES = "bias"
 
 
 def item_numbers(results: Results) -> dict[tuple[str, str], Numbers]:
-    """The numbers of every item of every system, whatever the confidence."""
+    """The numbers of every item, by system and item; they do not depend on the confidence."""
     table: dict[tuple[str, str], Numbers] = {}
     for key in (row.key for row in results.where(confidence="")):
         if key.group is not None and key.group.name == "item" and key.group.level is not None:
@@ -32,7 +32,7 @@ def item_numbers(results: Results) -> dict[tuple[str, str], Numbers]:
 
 @section("items", "By item", task="selective", order=80)
 def by_item(results: Results) -> Content | None:
-    """The coverage, risk, bias and counts of every item, which do not depend on the confidence.
+    """The section on items: coverage, risk, bias and counts of each, which do not depend on the confidence.
 
     None where no item has two units, as with questions that each belong to one document.
     """
@@ -66,7 +66,7 @@ def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCe
 
 @section("cases", "Cases", task="selective", order=85)
 def cases(results: Results) -> Content:
-    """Cases to review: the first of each list, and how many more; `cut` where there may be more."""
+    """The section on cases to review: the first of each list, and the number of others."""
     study, systems = results.selective, systems_of(results)
     needless = [
         {"system": system, "cases": cases.first, "more": cases.count - len(cases.first)}

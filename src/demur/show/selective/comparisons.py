@@ -1,4 +1,4 @@
-"""Sections on paired differences, and on the confidences side by side."""
+"""Sections on paired differences, and on the confidences in comparison."""
 
 import math
 from collections import Counter
@@ -26,7 +26,7 @@ def _records(results: Results, confidence: str) -> Records:
 
 @section("differences", "Paired differences", task="selective", order=30)
 def forests(results: Results) -> Content | None:
-    """The differences of every confidence, each other system minus the baseline; None for a single system."""
+    """The section of forest plots: each other system minus the baseline, by confidence; None for a single system."""
     pairs, confidences = pairs_of(results), results.selective.confidences
     if not pairs:
         return None
@@ -66,13 +66,11 @@ def _forest(results: Results, confidence: str, pair: Pair) -> Content:
 
 
 def _panel(rows: list[Difference]) -> Content:
-    """Differences on one scale, one row each."""
     frame = around_zero(row.drawn for row in rows)
     return {"scale": scale_strip(frame), "rows": [(row, difference_strip(row.drawn, frame)) for row in rows]}
 
 
 def _takeaway(rows: list[Difference]) -> FairDifferences:
-    """How many of the differences favour each system."""
     judged = [row for row in rows if row.panel in ("area", "risk")]
     winners = [row.pair.named(row.decision.winner).name for row in judged if row.decision.winner is not None]
     return FairDifferences(sum(row.decision.comparable for row in judged), tuple(Counter(winners).items()))
@@ -80,7 +78,7 @@ def _takeaway(rows: list[Difference]) -> FairDifferences:
 
 @section("signals", "Which signal", task="selective", order=70)
 def signals(results: Results) -> Content:
-    """Every confidence side by side at a common coverage, with its reliability."""
+    """The section that compares all confidences at a common coverage, with their reliability."""
     study, in_full = results.selective, shown_in_full(results)
     first = results[Key(results.systems[0], _area(results), study.confidences[0])]
     return {

@@ -1,4 +1,4 @@
-"""The section for decisions: one sentence and one picture of an operating point, and five questions answered."""
+"""The section for decisions: one sentence and one picture of an operating point, and answers to five questions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +11,10 @@ from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 from demur.show.names import NamedSystem, systems_of
-from demur.show.rules import ShownRule
 from demur.show.sections import FEW, Content, section
 from demur.show.selective.cases import item_numbers
 from demur.show.selective.operating import Mark, Start, marked, point_cells, points_at, start_of
+from demur.show.shown_rule import ShownRule
 from demur.show.statements.methods import resampling
 from demur.show.statements.of_features import not_asked, said_by_features
 from demur.show.statements.operating_points import (
@@ -38,7 +38,7 @@ _IN_FULL, _HIGHER = 2, 1.2
 
 @section("decision", "Decision", task="selective", order=10, with_rule=True)
 def decision(results: Results, rule: ShownRule | None) -> Content:
-    """The sentence, the curves and the operating point of every confidence, and the five questions."""
+    """The section for decisions: the sentence, curves and operating point by confidence, and the five questions."""
     mark, study = None if rule is None else marked(results, rule), results.selective
     start = start_of(results, mark)
     curves = {name: _curves(results, name, mark) for name in study.confidences}
@@ -91,7 +91,6 @@ def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurv
 
 
 def _few_points(results: Results) -> Iterator[tuple[NamedSystem, list[tuple[str, ...]]]]:
-    """The operating points of systems that have few."""
     for system in systems_of(results):
         record = results.curves[system.system, results.selective.confidences[0]]
         if 0 < len(record.curve.coverage) <= MOST_MARKERS:

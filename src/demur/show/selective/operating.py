@@ -34,7 +34,7 @@ from demur.show.text import UNDEFINED, three, threshold_at
 from demur.types import Indices
 
 if TYPE_CHECKING:
-    from demur.show.rules import ShownRule
+    from demur.show.shown_rule import ShownRule
 
 MOST_POINTS = 60_000
 _FIRST = "0.5"
@@ -43,7 +43,7 @@ _ROUNDING = 1e-12  # of shares that were subtracted
 
 
 class Mark(NamedTuple):
-    """The threshold of a rule on its curve: the system, the confidence and the operating point."""
+    """The threshold of a rule as a mark on its curve: the system, the confidence and the operating point."""
 
     rule: ShownRule
     system: str
@@ -57,7 +57,7 @@ class Mark(NamedTuple):
 
 
 def marked(results: Results, rule: ShownRule) -> Mark:
-    """The mark of a rule: on the system it was made from, or on the only one."""
+    """Locate a rule on its curve: of the system it was made from, or of the only one."""
     study = results.selective
     if rule.signal not in study.confidences:
         names = ", ".join(map(shown, study.confidences))
@@ -73,14 +73,14 @@ def marked(results: Results, rule: ShownRule) -> Mark:
 
 
 def at_threshold(record: CurveRecord, threshold: float) -> int | None:
-    """The operating point of a threshold: confidences at least (or, where lower is surer, at most) that."""
+    """Index of the operating point that a threshold accepts; None if it accepts nothing."""
     scale = -1 if record.lower_is_surer else 1
     accepted = np.flatnonzero(scale * np.asarray(record.curve.threshold) >= scale * threshold)
     return int(accepted[-1]) if len(accepted) else None
 
 
 def at_coverage(record: CurveRecord, needed: int, units: int) -> int | None:
-    """The first operating point that accepts at least `needed` units."""
+    """Index of the first operating point that accepts at least `needed` units; None if there is none."""
     reaching = np.flatnonzero(counts_of(record, units) >= needed)
     return int(reaching[0]) if len(reaching) else None
 
@@ -101,7 +101,7 @@ class Start(NamedTuple):
 
 
 def start_of(results: Results, mark: Mark | None) -> Start:
-    """The initial target: the threshold of a rule, or half of the items, or the coverage all systems reach if less."""
+    """The initial target: the threshold of a rule, half of the items, or the coverage all systems reach if less."""
     study, names = results.selective, results.selective.confidences
     records = [[results.curves[system, name] for system in results.systems] for name in names]
     if mark is not None and mark.rule.threshold is not None:
@@ -135,7 +135,7 @@ def point_cells(results: Results, record: CurveRecord, point: int | None, way: s
 
 
 def points_at(results: Results, start: Start, confidence: int) -> OperatingPoints:
-    """What is said of the systems at the initial operating point."""
+    """The statement on the systems at the initial operating point."""
     study, points = results.selective, []
     for system in spoken(results):
         record = results.curves[system.system, study.confidences[confidence]]
@@ -144,7 +144,7 @@ def points_at(results: Results, start: Start, confidence: int) -> OperatingPoint
 
 
 def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
-    """The data for the script of the page."""
+    """The data for the script of the page, as JSON values."""
     study, systems, start, words = results.selective, systems_of(results), start_of(results, mark), risk_words(results)
     total = sum(len(record.curve.coverage) for record in results.curves.values())
     most = MOST_POINTS // max(len(results.curves), 1) if total > MOST_POINTS else total
@@ -173,7 +173,6 @@ def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
 
 
 def _has_losses_above_1(results: Results) -> bool:
-    """Whether the units of some operating point that those before it lack have a mean loss above 1."""
     curves = [record.curve for record in results.curves.values()]
     losses = [np.diff(np.asarray(curve.generalized_risk, dtype=float), prepend=0) for curve in curves]
     units = [np.diff(np.asarray(curve.coverage, dtype=float), prepend=0) for curve in curves]
@@ -216,7 +215,7 @@ def _reaching(threshold: float, scale: int) -> float:
 
 
 def kept_points(risk: Sequence[float], most: int) -> Indices:
-    """The points of a curve to keep: all, or those a limit on the risk would choose and others spread evenly.
+    """Indices of the points of a curve to keep: those a limit on the risk would choose, and others spread evenly.
 
     >>> kept_points([0.1, 0.3, 0.2], 3).tolist(), len(kept_points([0.5] * 1000, 10))
     ([0, 1, 2], 10)

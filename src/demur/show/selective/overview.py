@@ -1,4 +1,4 @@
-"""Methods and provenance as a section."""
+"""The section on methods and provenance."""
 
 from demur.quantities import quantities
 from demur.results.table import Results
@@ -12,7 +12,7 @@ from demur.show.table_rows import methods_shown
 
 @section("methods", "Methods and provenance", task="selective", order=90)
 def provenance(results: Results) -> Content:
-    """Populations, definitions, interval methods, signatures, and the embedded file."""
+    """The section on methods and provenance: populations, definitions, intervals, signatures, the embedded file."""
     from demur.show.tables import table_text  # noqa: PLC0415  (the console has no such table)
 
     study, failures = results.selective, population.failures(results)

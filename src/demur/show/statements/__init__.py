@@ -1,1 +1,1 @@
-"""What is said of results: typed values with their numbers, each worded once."""
+"""Statements about results: typed values with their numbers, each worded once."""

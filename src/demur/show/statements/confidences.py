@@ -1,4 +1,4 @@
-"""Confidences side by side: calibration errors, where right answers are, and how many differences favour whom."""
+"""Statements that compare confidences: calibration errors, where right answers are, whom differences favour."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from demur.show.text import listing
 
 @dataclass(frozen=True, slots=True)
 class CalibrationError(Statement):
-    """The expected calibration error, and what a calibrated system with the same clusters would show."""
+    """States the expected calibration error, and that of a calibrated system with the same clusters."""
 
     error: float
     if_calibrated: float | None
 
     @property
     def words(self) -> str:
-        """Both numbers."""
+        """The two errors in words."""
         expected = "" if self.if_calibrated is None else f" (calibrated: about {self.if_calibrated:.3f})"
         return f"{self.error:.3f}{expected}"
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramHalves(Statement):
-    """The correct answers in the upper and in the lower half of the scale, each with all answers there."""
+    """States how many answers are correct in the upper and in the lower half of the scale."""
 
     upper: tuple[int, int]
     lower: tuple[int, int]
@@ -32,7 +32,7 @@ class HistogramHalves(Statement):
 
     @property
     def words(self) -> str:
-        """The counts."""
+        """The counts in words."""
         halves = (("upper", self.upper), ("lower", self.lower))
         texts = [f"{right} of {number} answers in the {half} half of the scale" for half, (right, number) in halves]
         return f"correct: {listing(texts)}; {self.abstained} abstained"
@@ -40,14 +40,14 @@ class HistogramHalves(Statement):
 
 @dataclass(frozen=True, slots=True)
 class FairDifferences(Statement):
-    """How many of the differences between comparable sides favour each system."""
+    """States how many of the differences between comparable sides favour each system."""
 
     fair: int
     favoured: tuple[tuple[str, int], ...]
 
     @property
     def words(self) -> str:
-        """The counts of each system, and that the others are undecided."""
+        """The count of each system, and that of undecided differences, in words."""
         if not self.favoured:
             return f"none of the {self.fair} fair differences shows one system to be better"
         favour = listing(

@@ -1,4 +1,4 @@
-"""What a difference from the baseline decides, and whether its two sides may be compared."""
+"""Decisions by a difference from the baseline, and whether its two sides are comparable."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class Incomparable(Statement):
-    """Why the two sides of a difference may not be compared; `reached` are their coverages where those differ."""
+    """States why the two sides of a difference are not comparable; `reached` are their coverages if those differ."""
 
     why: Literal["all silent", "one silent", "cmax", "range", "coverage"]
     reached: tuple[float, float] | None = None
 
     @property
     def words(self) -> str:
-        """The reason, with the coverages."""
+        """The reason with the coverages."""
         if self.reached is None:
             return self.rule
         return "not comparable: reached at {:.3g} and {:.3g}".format(*self.reached)
 
     @property
     def rule(self) -> str:
-        """The reason without its numbers, as it holds for several differences."""
+        """The reason without its numbers, to be stated once for several differences."""
         return _WHY[self.why]
 
 
 @dataclass(frozen=True, slots=True)
 class DecidingInterval(Statement):
-    """The interval that decides a difference; its `ends` are said where another interval is shown."""
+    """Names the interval that decides a difference; `ends` are its limits if another interval is shown."""
 
     kind: Literal["shown", "recommended", "simultaneous"] = "shown"
     ends: Interval | None = None
 
     @property
     def words(self) -> str:
-        """The name of the interval."""
+        """The name of the interval, with its limits if given."""
         if self.kind == "shown":
             return "95 % interval"
         return f"{self.kind} 95 % interval{'' if self.ends is None else f' {interval_text(self.ends)}'}"
@@ -69,14 +69,14 @@ TOO_FEW: dict[str, tuple[int, str]] = {"discordant_clusters": (FEW_DISCORDANT, "
 
 @dataclass(frozen=True, slots=True)
 class Doubt(Statement):
-    """Why a difference that excludes 0 is not to be relied on: too few clusters stand behind it."""
+    """States why a difference that excludes 0 is unreliable: it is based on too few clusters."""
 
     noun: str
     condition: str
 
     @property
     def words(self) -> str:
-        """The reason."""
+        """The reason in words."""
         return f"too few {self.noun}s {self.condition}"
 
 
@@ -97,12 +97,12 @@ class Decision:
 
     @property
     def comparable(self) -> bool:
-        """Whether an interval decides, or there is none: only a reason against the comparison itself forbids it."""
+        """Whether nothing forbids comparing the two sides, whatever the decision."""
         return self.incomparable is None and not self.obstacle
 
     @property
     def reason(self) -> str:
-        """Why no system is favoured; empty if one is, or if nothing is known."""
+        """The reason why no system is favoured; empty if one is, or if there is nothing to decide by."""
         if self.undecided:
             return f"undecided, as the {self.by.words} includes 0"
         return self.obstacle if self.incomparable is None else self.incomparable.words
@@ -110,7 +110,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion(Statement):
-    """What a difference decides; `names` are those of the systems where it is shown.
+    """States what a difference decides; `names` are those of the systems in this place.
 
     `beyond` marks a coverage that a system does not reach, `named` asks for the name of the deciding interval, because
     another one is shown, and `otherwise` is said where there is nothing to decide.
@@ -124,7 +124,7 @@ class Conclusion(Statement):
 
     @property
     def words(self) -> str:
-        """The better system with the doubt about it, or why none is; empty where nothing can be said."""
+        """The better system and any doubt, or the reason why none is; empty if there is nothing to decide by."""
         decision = self.decision
         if self.beyond:
             return "beyond Cmax"
@@ -138,7 +138,7 @@ class Conclusion(Statement):
 
 
 def conclusion(results: Results, key: Key, names: Mapping[str, str]) -> Conclusion:
-    """What the difference with this key decides."""
+    """The conclusion from the difference with this key."""
     difference = results[key]
     at_coverage = Measure.of(key.quantity).quantity.parameter is COVERAGE
     beyond = at_coverage and math.isnan(difference.value)
@@ -195,7 +195,7 @@ def _without_a_loss(results: Results, key: Key) -> bool:
 
 
 def why_not_comparable(results: Results, key: Key) -> Incomparable | None:
-    """Why the two sides of a difference are not comparable; None if they are."""
+    """The reason why the two sides of a difference are not comparable; None if they are."""
     comparable = Measure.of(key.quantity).quantity.comparable
     if not comparable or key.minus is None:
         return None
@@ -212,7 +212,7 @@ def why_not_comparable(results: Results, key: Key) -> Incomparable | None:
 
 
 def is_measured(results: Results, estimate: Estimate) -> bool:
-    """Whether a number is based on answers: the area of no answers is 0 by convention."""
+    """Whether a number is based on answers; without any, areas are 0 by convention."""
     quantity, key = Measure.of(estimate.key.quantity).quantity, estimate.key
     if math.isnan(estimate.value) or quantity.loss_free:
         return not math.isnan(estimate.value)
@@ -221,7 +221,7 @@ def is_measured(results: Results, estimate: Estimate) -> bool:
 
 
 def nothing_common(results: Results, confidence: str) -> bool:
-    """Whether areas are cut at the common coverage, but fewer than two systems answer anything."""
+    """Whether areas end at the common coverage, but fewer than two systems answer anything."""
     if results.selective.area_coverage is not None:
         return False
     return sum(results.curves[system, confidence].defined for system in results.systems) < _PAIR

@@ -1,4 +1,4 @@
-"""How the numbers were made: the loss, the resampling, the intervals that are shown, and the conventions."""
+"""Statements on how the numbers were computed: loss, resampling, intervals and conventions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABELS = {"anchor_at_zero": "At coverage 0"}
 
 @dataclass(frozen=True, slots=True)
 class LossUsed(Fact):
-    """The loss of an answer."""
+    """States the loss by which answers are measured."""
 
     name: str
     definition: str
@@ -29,12 +29,12 @@ class LossUsed(Fact):
 
     @property
     def words(self) -> str:
-        """Its name and its definition."""
+        """The name and the definition of the loss."""
         return f"{shown(self.name)}, {harmless(self.definition)}"
 
 
 def loss_used(results: Results) -> LossUsed:
-    """The loss of an evaluation of answers."""
+    """The statement on the loss of an evaluation."""
     loss = results.selective.loss
     return LossUsed(loss.name, loss.definition)
 
@@ -51,14 +51,14 @@ class Resampling(Fact):
 
     @property
     def words(self) -> str:
-        """The resamples with their seed."""
+        """The number of resamples with their seed, in words."""
         units = " ".join([f"{self.noun}s", *(statement.words for statement in self.further)])
         drawn = resampled(self.resamples, units, self.seed)
         return drawn if self.resamples else f"{drawn}, so there are no intervals"
 
 
 def resampling(results: Results) -> Resampling:
-    """How the clusters of results were resampled."""
+    """The statement on how the clusters of results were resampled."""
     study, drawn = results.study, results.study.bootstrap
     further = tuple(said_by_features(results, "resampling"))
     return Resampling(drawn.n_resamples if drawn else 0, drawn.seed if drawn else 0, study.noun, further)
@@ -66,7 +66,7 @@ def resampling(results: Results) -> Resampling:
 
 @dataclass(frozen=True, slots=True)
 class Intervals(Fact):
-    """Which intervals stand in brackets, and by which methods they were computed, if that is said."""
+    """States which intervals are shown in brackets, and by which methods they were computed, if given."""
 
     level: str
     methods: tuple[str, ...] = ()
@@ -74,31 +74,31 @@ class Intervals(Fact):
 
     @property
     def words(self) -> str:
-        """The level and the methods."""
+        """The level and the methods in words."""
         methods = ", ".join(method_name(method) for method in self.methods)
         return f"in brackets the {self.level}{methods and f' ({methods})'}"
 
 
 def intervals(results: Results, methods: Iterable[str] = ()) -> Intervals:
-    """The intervals that are shown."""
+    """The statement on the intervals that are shown."""
     return Intervals(level_of(results), tuple(methods))
 
 
 def method_name(method: str) -> str:
-    """The name of an interval method in words."""
+    """An interval method in words."""
     return shown(method.replace("_", " "))
 
 
 @dataclass(frozen=True, slots=True)
 class Convention(Fact):
-    """A convention that the numbers follow."""
+    """States a convention that the numbers follow."""
 
     name: str
     text: str
 
     @property
     def label(self) -> str:
-        """What it is about."""
+        """The subject of the convention."""
         return _LABELS.get(self.name) or shown(self.name.replace("_", " ")).capitalize()
 
     @property
@@ -108,7 +108,7 @@ class Convention(Fact):
 
 
 def conventions(results: Results) -> Iterator[Convention]:
-    """The conventions that a file records, without the signature."""
+    """The statements on the conventions that a file records, without the signature."""
     for name, text in results.study.convention.items():
         if name != SIGNATURE:
             yield Convention(name, text)

@@ -1,4 +1,4 @@
-"""An operating point of each system, what answering less would change, and the risk of all answers."""
+"""Statements on operating points, on the effect of answering less, and on the risk of all answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPOKEN = 2
 
 
 class RiskWords(NamedTuple):
-    """How a risk is worded: as a percentage of wrong answers, or as a mean loss."""
+    """The wording of a risk: as a percentage of wrong answers, or as a mean loss."""
 
     percent: bool
 
@@ -44,31 +44,31 @@ class RiskWords(NamedTuple):
         return "%" if self.percent else ""
 
     def number(self, risk: float) -> str:
-        """A risk to three digits, without its unit."""
+        """A risk formatted to three digits, without its unit."""
         return three(100 * risk if self.percent else risk)
 
     def risk(self, risk: float) -> str:
-        """A risk to three digits."""
+        """A risk formatted to three digits, with its unit."""
         return f"{self.number(risk)}{self.unit}"
 
     def ends(self, record: CurveRecord, point: int) -> tuple[str, str] | None:
-        """The ends of the interval of the risk at a point, without their unit; None if there is no interval."""
+        """The limits of the interval of the risk at a point, formatted without unit; None if there is no interval."""
         intervals = record.risk_intervals
         low, high = (None, None) if intervals is None else (intervals.low[point], intervals.high[point])
         return None if low is None or high is None else (self.number(low), self.number(high))
 
     def between(self, ends: tuple[str, str]) -> str:
-        """The ends of an interval with their unit."""
+        """The limits of an interval, joined and with their unit."""
         return f"{ends[0]}{self.unit} to {ends[1]}{self.unit}"
 
 
 def risk_words(results: Results) -> RiskWords:
-    """How the risk of results is worded."""
+    """The wording of risks for these results."""
     return RiskWords(results.selective.loss.name == "zero_one")
 
 
 def spoken(results: Results) -> list[NamedSystem]:
-    """The systems that a sentence names: up to two, or the first of the leaderboard of many."""
+    """The systems that a sentence names: all of up to two, or the first of the leaderboard."""
     systems = systems_of(results)
     if len(systems) <= _SPOKEN:
         return [*systems]
@@ -79,7 +79,7 @@ def spoken(results: Results) -> list[NamedSystem]:
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoints(Statement):
-    """The operating point of each system that meets a target; None for one that has none."""
+    """States the operating point of each system that meets a target; None if it has none."""
 
     way: str
     target: str
@@ -89,7 +89,7 @@ class OperatingPoints(Statement):
 
     @property
     def words(self) -> str:
-        """The target, and what each system answers there."""
+        """The target, and the coverage and risk of each system there, in words."""
         return f"for {ASKED[self.way]} {self.target}: {'; '.join(self._clauses())}"
 
     def _clauses(self) -> Iterator[str]:
@@ -110,7 +110,7 @@ class OperatingPoints(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AnsweringLess(Statement):
-    """The effect on the risk of answering half as much: a name, two coverages and two risks for each system."""
+    """States how the risk changes by answering half as much: name, two coverages and two risks of each system."""
 
     wording: RiskWords
     by_system: tuple[tuple[str, tuple[float, float], tuple[float, float]], ...]
@@ -129,7 +129,7 @@ class AnsweringLess(Statement):
 
 
 def answering_less(results: Results, confidence: str) -> AnsweringLess:
-    """The effect of answering half as much, of the systems that a sentence names."""
+    """The statement on answering half as much, for the systems that a sentence names."""
     changes = []
     for system in spoken(results):
         curve = results.curves[system.system, confidence].curve
@@ -142,7 +142,7 @@ def answering_less(results: Results, confidence: str) -> AnsweringLess:
 
 @dataclass(frozen=True, slots=True)
 class RisksOfAll(Statement):
-    """The risk of all answers of each system; `unequal` where they answer different shares."""
+    """States the risk of all answers of each system; `unequal` if they answer different shares."""
 
     wording: RiskWords
     definition: str
@@ -151,7 +151,7 @@ class RisksOfAll(Statement):
 
     @property
     def words(self) -> str:
-        """The risks, and that they are not comparable where that is so."""
+        """The risks, with a caution if they are not comparable."""
         if not self.risks:
             return "nothing is answered, so nothing can be wrong"
         subject = "share of wrong answers" if self.wording.percent else f"mean loss ({shown(self.definition)})"
@@ -161,7 +161,7 @@ class RisksOfAll(Statement):
 
 
 def risks_of_all(results: Results, confidence: str) -> RisksOfAll:
-    """The risk of all answers of each system that answers anything."""
+    """The statement on the risk of all answers, for each system that answers anything."""
     risks = [(system.name, results[Key(system.system, "risk", confidence)].value) for system in systems_of(results)]
     defined = tuple((name, risk) for name, risk in risks if not math.isnan(risk))
     unequal = len({results.curves[system, confidence].cmax for system in results.systems}) > 1
@@ -170,7 +170,7 @@ def risks_of_all(results: Results, confidence: str) -> RisksOfAll:
 
 @dataclass(frozen=True, slots=True)
 class IntervalsOfRisk(Statement):
-    """The interval of the risk of all answers of each system; None where there is none."""
+    """States the interval of the risk of all answers of each system; None if it has none."""
 
     wording: RiskWords
     ends: tuple[tuple[str, tuple[str, str] | None], ...]
@@ -179,13 +179,13 @@ class IntervalsOfRisk(Statement):
 
     @property
     def words(self) -> str:
-        """The intervals, and from how many clusters they are."""
+        """The intervals, and the number of clusters they are based on."""
         texts = [f"{self.wording.between(ends) if ends else 'not known'} for {name}" for name, ends in self.ends]
         return f"the {LEVEL} of that risk is {listing(texts)}, from {counted(self.clusters, self.noun)}"
 
 
 def intervals_of_risk(results: Results, confidence: str) -> IntervalsOfRisk:
-    """The interval of the risk of all answers of each system."""
+    """The statement on the interval of the risk of all answers of each system."""
     wording, study = risk_words(results), results.selective
     records = [(system.name, results.curves[system.system, confidence]) for system in systems_of(results)]
     ends = tuple(
@@ -203,15 +203,15 @@ class ComparedWithNobody(Statement):
 
     @property
     def words(self) -> str:
-        """That it is compared with nobody, and how it could be."""
+        """The statement in words, with how to add a comparison."""
         return ", and ".join(["with nobody: this is one system", *(statement.words for statement in self.missing)])
 
 
 @dataclass(frozen=True, slots=True)
 class WorstItems(Statement):
-    """The item with the highest risk of each system, among those with enough answers; or why none is said.
+    """States the item with the highest risk of each system, among items with enough answers, or why there is none.
 
-    Without `items` their number is too small, or they are not told apart: `summarized` in summaries.
+    `items` is empty if there are too few, or if items are not distinguished, as in a summary (`summarized`).
     """
 
     wording: RiskWords
@@ -222,7 +222,7 @@ class WorstItems(Statement):
 
     @property
     def words(self) -> str:
-        """The items, or the reason."""
+        """The items, or the reason why there are none, in words."""
         if self.summarized and not self.items:
             return "summaries do not tell items apart"
         if not self.items:

@@ -1,4 +1,4 @@
-"""Who was counted: the inputs, the clusters with their units, what failed, and what was answered."""
+"""Statements on the population: inputs, clusters and their units, failures, and answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REPEATS = {
 
 @dataclass(frozen=True, slots=True)
 class Source(Fact):
-    """The file and the run that a system was read from."""
+    """States the file and the run that a system was read from."""
 
     system: str
     path: str | None
@@ -41,19 +41,19 @@ class Source(Fact):
 
     @property
     def label(self) -> str:
-        """The system."""
+        """The name of the system."""
         return self.system
 
     @property
     def words(self) -> str:
-        """The file, the mode and the run."""
+        """The file, the mode and the run in words."""
         facts = {"mode": self.mode, "run": self.run}
         listed = [f"{name} {isolated(value)}" for name, value in facts.items() if value]
         return ", ".join([isolated(self.path) if self.path else "no file", *listed])
 
     @property
     def in_full(self) -> str:
-        """The same with the commit, the instrument, and the columns that were taken."""
+        """The same with the commit, the instrument, and the columns that were used."""
         further = {"commit": self.commit, "items of": self.instrument}
         words = ", ".join([self.words, *(f"{name} {isolated(value)}" for name, value in further.items() if value)])
         columns = ", ".join(f"{isolated(column)} as {isolated(role)}" for role, column in self.columns)
@@ -66,26 +66,26 @@ def _source(system: str, source: Input, path: str | None) -> Source:
 
 
 def sources(results: Results) -> list[Source]:
-    """The source of every system, with its path."""
+    """The statements on the source of every system, with its path."""
     inputs = zip(systems_of(results), results.study.inputs, strict=True)
     return [_source(system.name, source, source.path) for system, source in inputs]
 
 
 def published_sources(results: Results) -> list[Source]:
-    """The source of every system as a paper may print it: the name of the file, not its folder."""
+    """The statements on the source of every system for a paper: file names without folders."""
     inputs = zip(systems_of(results), results.study.inputs, strict=True)
     return [_source(system.name, source, source.path and PurePath(source.path).name) for system, source in inputs]
 
 
 def training_source(calibration: Calibration) -> Source:
-    """The run that a calibration was fitted on."""
+    """The statement on the run that a calibration was fitted on."""
     run = calibration.training
     return Source("Run", run.path, run.mode, run.run_id, run.git_commit)
 
 
 @dataclass(frozen=True, slots=True)
 class Population(Statement):
-    """The clusters that are counted, their units, and how many more clusters failed."""
+    """States the number of clusters, of their units, and of further clusters that failed."""
 
     noun: str
     clusters: int
@@ -94,21 +94,21 @@ class Population(Statement):
 
     @property
     def words(self) -> str:
-        """The counts."""
+        """The counts in words."""
         failed = f"{self.failed} more failed and {'is' if self.failed == 1 else 'are'} excluded"
         units = f"{counted(self.clusters, self.noun)} with {counted(self.units, 'item')}"
         return f"{units} ({failed if self.failed else 'none failed'})"
 
 
 def population(results: Results) -> Population:
-    """The population of an evaluation of answers."""
+    """The statement on the population of an evaluation."""
     study = results.selective
     return Population(study.noun, study.clusters_included, study.units, study.clusters_failed)
 
 
 @dataclass(frozen=True, slots=True)
 class Failures(Statement):
-    """On how many clusters each system failed."""
+    """States on how many clusters each system failed."""
 
     noun: str
     clusters: int
@@ -117,17 +117,17 @@ class Failures(Statement):
 
     @property
     def any(self) -> bool:
-        """Whether any system failed at all."""
+        """Whether any system failed on any cluster."""
         return any(failed for _, failed in self.by_system)
 
     @property
     def often(self) -> bool:
-        """Whether a system failed on so many clusters that the others may be the easier ones."""
+        """Whether a system failed on so many clusters that the remaining ones may be easier."""
         return any(failed > _OFTEN_FAILED * self.clusters for _, failed in self.by_system)
 
     @property
     def words(self) -> str:
-        """Each system with its failures; if there are many, what they mean."""
+        """The failures of each system, and if there are many, what they imply."""
         (first, failed), *others = self.by_system
         listed = listing([f"{first} failed on {failed}", *(f"{name} on {number}" for name, number in others)])
         caution = ": they are excluded from all results, and may be the harder ones" if self.often else ""
@@ -135,7 +135,7 @@ class Failures(Statement):
 
 
 def failures(results: Results) -> Failures:
-    """The failures of every system."""
+    """The statement on the failures of every system."""
     study = results.selective
     pairs = zip(systems_of(results), study.systems, strict=True)
     return Failures(study.noun, study.clusters_total, tuple((system.name, counts.failed) for system, counts in pairs))
@@ -143,20 +143,20 @@ def failures(results: Results) -> Failures:
 
 @dataclass(frozen=True, slots=True)
 class NotInAll(Statement):
-    """Clusters that some system lacks: how many only each of the others holds."""
+    """States how many clusters only some of the systems have."""
 
     noun: str
     by_system: tuple[tuple[str, int], ...]
 
     @property
     def words(self) -> str:
-        """The counts, and what was done."""
+        """The counts, and how these clusters were treated."""
         only = listing([f"{number} only in {name}" for name, number in self.by_system if number])
         return f"{self.noun}s that are not in all runs are left out: {only}"
 
 
 def not_in_all(results: Results) -> NotInAll | None:
-    """The clusters that are left out because a system lacks them; None if all hold the same."""
+    """The statement on clusters left out because a system lacks them; None if there are none."""
     study, systems = results.selective, systems_of(results)
     counts = tuple((system.name, own.not_in_all) for system, own in zip(systems, study.systems, strict=True))
     return NotInAll(study.noun, counts) if any(number for _, number in counts) else None
@@ -164,7 +164,7 @@ def not_in_all(results: Results) -> NotInAll | None:
 
 @dataclass(frozen=True, slots=True)
 class Answered(Statement):
-    """How many units each system answers."""
+    """States how many units each system answers."""
 
     units: int
     by_system: tuple[tuple[str, int], ...]
@@ -172,7 +172,7 @@ class Answered(Statement):
 
     @property
     def words(self) -> str:
-        """Each system with its answers, as a number and as a share."""
+        """The answers of each system, as a number and as a share."""
         (first, answers), *others = self.by_system
         start = f"{first} answers {answers} of {counted(self.units, 'item')} ({self._share(answers)})"
         return listing([start, *(f"{name} {number} ({self._share(number)})" for name, number in others)])
@@ -182,7 +182,7 @@ class Answered(Statement):
 
 
 def answered(results: Results) -> Answered:
-    """The answers of every system."""
+    """The statement on the answers of every system."""
     study = results.selective
     pairs = zip(systems_of(results), study.systems, strict=True)
     return Answered(study.units, tuple((system.name, counts.answered) for system, counts in pairs))
@@ -190,14 +190,14 @@ def answered(results: Results) -> Answered:
 
 @dataclass(frozen=True, slots=True)
 class FailedUnits(Statement):
-    """How many units failed by themselves, of each system, and what was done with them."""
+    """States how many single units of each system failed, and how they were treated."""
 
     by_system: tuple[tuple[str, int], ...]
     dropped: bool
 
     @property
     def words(self) -> str:
-        """The counts, and what was done."""
+        """The counts, and how failed units were treated."""
         several = len(self.by_system) > 1
         lost = ", ".join(f"{name} {number}" if several else f"{number}" for name, number in self.by_system)
         return f"items that failed: {lost}, {'left out' if self.dropped else 'counted as abstentions'}"
@@ -205,20 +205,20 @@ class FailedUnits(Statement):
 
 @dataclass(frozen=True, slots=True)
 class FailedByCause(Statement):
-    """Why units of a system failed."""
+    """States why units of a system failed."""
 
     system: str
     causes: tuple[Cause, ...]
 
     @property
     def words(self) -> str:
-        """Each cause with its units; the system has no name where there is one alone."""
+        """The causes with their numbers of units; a single system is not named."""
         listed = ", ".join(f"{shown(cause.cause)} {cause.units}" for cause in self.causes)
         return f"{self.system and f'{self.system} '}failed by: {listed}"
 
 
 def failed_units(results: Results) -> Iterator[FailedUnits | FailedByCause]:
-    """What is said of units that failed by themselves; nothing where none may."""
+    """The statements on units that failed; none if no unit can fail by itself."""
     study, systems = results.selective, systems_of(results)
     if not study.failed_units:
         return
@@ -232,7 +232,7 @@ def failed_units(results: Results) -> Iterator[FailedUnits | FailedByCause]:
 
 @dataclass(frozen=True, slots=True)
 class Repeats(Statement):
-    """What was made of several answers to one question."""
+    """States how several answers to one question were reduced to one."""
 
     rule: str
     rows: int
@@ -240,13 +240,13 @@ class Repeats(Statement):
 
     @property
     def words(self) -> str:
-        """The rule, and how many rows it was applied to."""
+        """The rule, and the number of rows it was applied to."""
         rows = f", of {self.rows} rows" if self.rows else ""
         return f"repeats of a question: {_REPEATS[self.rule]}{rows}{f' ({self.failed} failed)' if self.failed else ''}"
 
 
 def repeats(study: SelectiveStudy) -> Repeats | None:
-    """What was made of repeats; None if there were none."""
+    """The statement on repeats; None if there were none."""
     if not study.repeats:
         return None
     rows, failed = (sum(getattr(system, name) or 0 for system in study.systems) for name in ("rows", "rows_failed"))

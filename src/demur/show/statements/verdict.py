@@ -1,4 +1,4 @@
-"""The verdict on answers: which system is better, what that rests on, and what limits it."""
+"""The verdict of an evaluation: which system is better, what that is based on, and what limits it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BEARING = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The main conclusion, what it rests on, failures that limit it, and the warnings that bear on it."""
+    """The main conclusion, its basis, failures that limit it, and the warnings that bear on it."""
 
     headline: Statement
     basis: tuple[Statement, ...]
@@ -44,20 +44,20 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class NothingAnswered(Statement):
-    """A single system that answers nothing."""
+    """States that a single system answers nothing."""
 
     system: str
     starts_with_name: ClassVar[bool] = True
 
     @property
     def words(self) -> str:
-        """What follows."""
+        """The statement in words: there is nothing to measure or rank."""
         return f"{self.system} answered nothing: there is nothing to measure, and nothing to rank"
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageRange(Statement):
-    """The range of coverage over which areas are compared: as requested, or up to what the systems reach."""
+    """States the range of coverage over which areas are compared: as requested, or as far as the systems reach."""
 
     requested: float | None
     ends: tuple[float | None, float | None]
@@ -65,7 +65,7 @@ class CoverageRange(Statement):
 
     @property
     def words(self) -> str:
-        """The end of the range."""
+        """The upper limit of the range in words."""
         if self.requested is not None and self.ends[0] != self.ends[1]:
             return f"cut at a coverage of {self.requested:.1%}"
         if self.requested is not None and self.ends[0] == self.requested:
@@ -74,7 +74,7 @@ class CoverageRange(Statement):
 
 
 def coverage_range(results: Results, confidence: str, first: str, second: str) -> CoverageRange:
-    """The range over which two systems are compared."""
+    """The range of coverage over which two systems are compared."""
     number, cut = results.selective.headline.quantity, results.selective.area_coverage
     start, end = (results[Key(system, number, confidence)].at for system in (first, second))
     silent = not all(results.curves[system, confidence].defined for system in results.systems)
@@ -84,7 +84,7 @@ def coverage_range(results: Results, confidence: str, first: str, second: str) -
 
 @dataclass(frozen=True, slots=True)
 class PairCompared(Statement):
-    """Which of two systems is better by the number they are compared by, and over which range."""
+    """States which of two systems is better by their main comparison, and over which range of coverage."""
 
     decision: Decision
     winner: str
@@ -92,12 +92,12 @@ class PairCompared(Statement):
 
     @property
     def starts_with_name(self) -> bool:
-        """Whether a system is named first."""
+        """Whether the words start with the name of a system."""
         return bool(self.winner)
 
     @property
     def words(self) -> str:
-        """The better system, or why there is none."""
+        """The better system, or the reason why there is none."""
         decision = self.decision
         if decision.undecided:
             return "neither run is shown to be better"
@@ -110,7 +110,7 @@ class PairCompared(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AgainstBaseline(Statement):
-    """How the area of every other system compares with that of the baseline."""
+    """States how the area of every other system compares with that of the baseline."""
 
     baseline: str
     decisions: tuple[tuple[Pair, Decision], ...]
@@ -118,7 +118,7 @@ class AgainstBaseline(Statement):
 
     @property
     def words(self) -> str:
-        """The systems with a lower area, a higher one, and those not shown to differ."""
+        """The systems with a lower area, those with a higher one, and those not shown to differ."""
         groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
         for pair, decision in self.decisions:
             winner, doubt = decision.winner, f" ({decision.doubt.words})" if decision.doubt else ""
@@ -130,7 +130,7 @@ class AgainstBaseline(Statement):
 
 @dataclass(frozen=True, slots=True)
 class SilentSystems(Statement):
-    """Systems that answer nothing, among others."""
+    """States which of several systems answer nothing."""
 
     systems: tuple[str, ...]
     others_compared: bool
@@ -138,7 +138,7 @@ class SilentSystems(Statement):
 
     @property
     def words(self) -> str:
-        """What follows for them, or for the comparison."""
+        """The systems, and what this means for them or for the comparison."""
         follows = "there is nothing to compare, and nothing to rank"
         if self.others_compared:
             follows = "not compared, and not ranked"
@@ -147,7 +147,7 @@ class SilentSystems(Statement):
 
 @dataclass(frozen=True, slots=True)
 class DifferentShares(Statement):
-    """Systems that answer different shares, so that their risks are not comparable."""
+    """States that systems answer different shares, so that their risks are not comparable."""
 
     answered: Answered
     risks: tuple[float, ...]
@@ -155,7 +155,7 @@ class DifferentShares(Statement):
 
     @property
     def words(self) -> str:
-        """The shares, the risks, and what must not be concluded."""
+        """The shares, the risks, and a caution against comparing them."""
         different = (
             f"their raw errors ({listing([thousandths(risk) for risk in self.risks])}) are about different items"
         )
@@ -165,7 +165,7 @@ class DifferentShares(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AreaDifference(Statement):
-    """The difference of two systems in the number they are compared by, and what it decides."""
+    """States the difference of two systems in their main comparison, and what it decides."""
 
     over: CoverageRange
     confidence: str
@@ -175,7 +175,7 @@ class AreaDifference(Statement):
 
     @property
     def words(self) -> str:
-        """The difference with its interval, and the conclusion."""
+        """The difference with its interval, followed by the conclusion."""
         number = (
             f"{self.over.words} the AUGRC under {shown(self.confidence)} differs by {self.difference} ({self.pair})"
         )
@@ -184,33 +184,33 @@ class AreaDifference(Statement):
 
 @dataclass(frozen=True, slots=True)
 class BetterOrder(Statement):
-    """A system with the larger risk of all answers that is better over all thresholds."""
+    """States that the system that is better over all thresholds has the larger risk of all answers."""
 
     loser: str
 
     @property
     def words(self) -> str:
-        """What makes it better."""
+        """The statement in words: only the order of its answers is better."""
         fewer = f"with everything answered {self.loser} makes the fewer or smaller errors"
         return f"{fewer}: what is better here is the order"
 
 
 @dataclass(frozen=True, slots=True)
 class RiskOfAnswers(Statement):
-    """The risk of all answers of one system."""
+    """States the risk of all answers of one system."""
 
     risk: float
     definition: str
 
     @property
     def words(self) -> str:
-        """The risk, and the loss it is the mean of."""
+        """The risk, and the loss that it is the mean of."""
         return f"the mean loss of its answers is {thousandths(self.risk)} ({shown(self.definition)})"
 
 
 @dataclass(frozen=True, slots=True)
 class RiskOfSurest(Statement):
-    """The risk at a lower coverage, beside that of all answers."""
+    """States the risk of the most confident answers, compared with that of all answers."""
 
     coverage: float
     confidence: str
@@ -219,7 +219,7 @@ class RiskOfSurest(Statement):
 
     @property
     def words(self) -> str:
-        """The coverage, the risk there, and whether it is lower."""
+        """The coverage, the risk there, and whether it is lower than that of all answers."""
         share = "half" if round(self.coverage, 3) == _HALF else f"{self.coverage:.1%} of the items"
         change = "lower" if self.risk < self.risk_of_all else "no lower"
         surest = f"on the {share} it is most confident about, by {shown(self.confidence)}"
@@ -228,7 +228,7 @@ class RiskOfSurest(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AreaBetweenOrders(Statement):
-    """The area of one system between that of a random order and of the best possible one."""
+    """States the area of one system, with those of a random ranking and of the best possible one."""
 
     area: float
     random: float
@@ -236,7 +236,7 @@ class AreaBetweenOrders(Statement):
 
     @property
     def words(self) -> str:
-        """The three areas."""
+        """The three areas in words."""
         orders = f"a random order would give {self.random:.4g} and the best possible {self.optimal:.4g}"
         return f"the AUGRC is {self.area:.4g}; {orders} (lower is better)"
 
@@ -291,7 +291,7 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[Stat
 
 
 def comparison(results: Results, confidence: str) -> Iterator[Statement]:
-    """Why raw errors cannot be compared, and the comparison of each pair."""
+    """The statements that compare each pair, with a caution if raw errors are not comparable."""
     systems = [system for system in systems_of(results) if results.curves[system.system, confidence].defined]
     silent = tuple(system.name for system in systems_of(results) if system not in systems)
     if silent:
@@ -327,5 +327,5 @@ def _pair(results: Results, confidence: str, pair: Pair) -> Iterator[Statement]:
 
 
 def thousandths(value: float) -> str:
-    """A risk with three decimals."""
+    """A risk formatted with three decimals."""
     return "undefined" if math.isnan(value) else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Warnings: what each says, and which numbers it is about."""
+"""Statements for warnings: their messages, and the numbers they are about."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Warned(Statement):
-    """A kind of warning: its message, and the numbers it is about, the one of the message first."""
+    """States a kind of warning: its message, and the numbers it is about, the one of the message first."""
 
     code: str
     message: str
@@ -24,7 +24,7 @@ class Warned(Statement):
 
     @property
     def words(self) -> str:
-        """The first number with the message, and some of the others."""
+        """The first number with the message, and some of the other numbers."""
         first, *others = map(isolated, self.about)
         more = f" and {len(others) - _MOST_SHOWN} more" if len(others) > _MOST_SHOWN else ""
         also = f"; also {', '.join(others[:_MOST_SHOWN])}{more}" if others else ""
@@ -32,7 +32,7 @@ class Warned(Statement):
 
 
 def warnings(results: Results) -> list[Warned]:
-    """The warnings of results, each kind once."""
+    """The statements for the warnings of results, each kind once."""
     several = len(results.systems) > 1
     labels = dict(zip(results.systems, shortened(results.systems), strict=True)) if several else {}
     noun = results.study.noun
@@ -41,12 +41,12 @@ def warnings(results: Results) -> list[Warned]:
 
 
 def recorded_warnings(recorded: Iterable[WordedWarning]) -> list[Warned]:
-    """The warnings that a calibration records in words, each kind once."""
+    """The statements for the warnings recorded in a calibration, each kind once."""
     return by_kind((warning.code, warning.message, warning.where) for warning in recorded)
 
 
 def by_kind(worded: Iterable[tuple[str, str, str]]) -> list[Warned]:
-    """Codes, messages and subjects, each code once with its first message."""
+    """Merge warnings, given as (code, message, subject), into one statement per code with its first message."""
     kinds: dict[str, tuple[str, list[str]]] = {}
     for code, message, where in worded:
         kinds.setdefault(code, (message, []))[1].append(where)
@@ -60,14 +60,14 @@ def _subject(results: Results, warning: ResultWarning, labels: dict[str, str]) -
 
 @dataclass(frozen=True, slots=True)
 class BearingWarning(Statement):
-    """A warning that bears on a verdict, with the name of the system it is about, if any."""
+    """States a warning that bears on the verdict, with the name of the system it is about, if any."""
 
     system: str
     message: str
 
     @property
     def starts_with_name(self) -> bool:
-        """Whether a system is named first."""
+        """Whether the words start with the name of a system."""
         return bool(self.system)
 
     @property
@@ -79,7 +79,7 @@ class BearingWarning(Statement):
 def bearing_warnings(
     results: Results, about: Iterable[ResultWarning], codes: Iterable[str], names: Mapping[str, str]
 ) -> Iterator[BearingWarning]:
-    """The first warning of each of these kinds; `names` has the systems that are named."""
+    """The statements for the first warning of each of these codes; `names` are the systems to be named."""
     first = {warning.code: warning for warning in reversed([*about])}
     for warning in (first[code] for code in codes if code in first):
         yield BearingWarning(names.get(warning.about.system or "", ""), warning.message(results.study.noun))

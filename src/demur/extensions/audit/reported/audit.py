@@ -1,4 +1,4 @@
-"""The audit of reported figures: every leaf of a file compared with the data, and the likely cause of a difference."""
+"""The audit of a reported file: every leaf is compared with the data, and differences are explained where possible."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -14,7 +14,7 @@ from demur.facts.frames import TableOf
 
 
 class Audit(ABC):
-    """One reported file and its data; a subclass knows how to compute the figures."""
+    """The audit of one reported file; subclasses compute the figures from their data."""
 
     section_of: str  # what a section is named after
     counts: frozenset[str]  # figures that are equal or differ
@@ -33,30 +33,30 @@ class Audit(ABC):
 
     @abstractmethod
     def why_not(self, figure: Figure) -> str | None:
-        """Why a figure that has a known name cannot be recomputed."""
+        """The reason why a figure with a known name cannot be recomputed; None if it can."""
 
     @abstractmethod
     def completed(self, figure: Figure) -> Context:
-        """The context of a figure, completed where its path is silent."""
+        """The context of a figure, with defaults for what its path leaves open."""
 
     @abstractmethod
     def computed(self, context: Context) -> float | None:
-        """The value of a figure in the data."""
+        """Compute the value of a figure from the data; None if it is undefined."""
 
     @abstractmethod
     def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
-        """What a figure may be instead, with a description, the most likely first."""
+        """Other numbers that a figure may be, each with a description, the most likely first."""
 
     def last_resort(self, context: Context, reported: Any) -> Explanation | str | None:  # noqa: ARG002
-        """A possible cause, or a fact about the data, where no other convention explains a figure."""
+        """A possible cause, or a remark on the data, if no other convention explains a figure."""
         return None
 
     def consistent_with(self, context: Context, reported: Any) -> str:  # noqa: ARG002
-        """What a figure is consistent with, where it is the value of nothing else."""
+        """A remark on what a figure is consistent with, if no other number explains it."""
         return NO_CAUSE
 
     def findings(self) -> TableOf[Finding]:
-        """The finding about each figure."""
+        """Audit all figures of the file."""
         findings = [replace(self.finding(figure), path=figure.path) for figure in self.figures]
         contexts = [figure.context for figure in self.figures if figure.context.quantity and not figure.context.system]
         strangers = [*dict.fromkeys(context.stranger for context in contexts if context.stranger is not None)]
@@ -80,13 +80,13 @@ class Audit(ABC):
                 yield replace(result, cause=self.consistent_with(self.completed(figure), figure.value))
 
     def expected(self, context: Context) -> Expected:
-        """The value that the data give for a figure."""
+        """The value of a figure that the data give."""
         name = context.quantity.name
         exact = name in self.counts and context.spread is None
         return Expected(self.value(context), exact=exact, share=name not in self.unbounded)
 
     def finding(self, figure: Figure) -> Finding:
-        """The finding about one figure; a difference that only other figures can explain has no cause yet."""
+        """Audit one figure; a difference that only other figures can explain has no cause yet."""
         key, reason = ".".join(figure.path), self.unread(figure)
         if reason is not None:
             return not_recognised(key, figure.value, reason)
@@ -103,7 +103,7 @@ class Audit(ABC):
         return result
 
     def unread(self, figure: Figure) -> str | None:
-        """Why a figure cannot be recomputed: it has no known name, it is not a number, or the data do not serve it."""
+        """The reason why a figure cannot be recomputed: unknown name, no number, or missing data; None if it can."""
         context = figure.context
         if context.quantity:
             is_text = context.quantity.name != "skip_no_positives" and isinstance(figure.value, (str, bool))

@@ -1,4 +1,4 @@
-"""Contexts: which number a reported figure is, from its path and the members beside it."""
+"""Contexts: which number a reported figure is, inferred from its path in the file and its neighbours."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ class Known:
     conventions: frozenset[str] = frozenset()
 
     def system(self, name: str) -> str | None:
-        """The system a section is named after, by its alias or by the name without a suffix such as _topk."""
+        """The system that a section is named after, by alias or without a suffix such as _topk; None if unknown."""
         alike = {system for alias, system in self.systems.items() if _stem(alias) == _stem(name)}
         return self.systems.get(name) or (alike.pop() if len(alike) == 1 else None)
 
     def member(self, name: str, group: str) -> str | None:
-        """The criterion or fold of that name; folds are also called fold_3."""
+        """The criterion or fold of a name; folds may also be called fold_3. None if unknown."""
         if group == "criterion":
             return name if name in self.criteria else None
         number = re.sub(r"^fold[\s_-]*", "", name, flags=re.IGNORECASE)
@@ -104,7 +104,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Which number a figure is, from its path and then from the members beside it.
+    """Which number a figure is, inferred from its path and then from its neighbours in the file.
 
     `draws` says that it is an end of an interval, a standard error or a share of draws, `aggregated` that it is over
     the folds; `group` still needs the name of a criterion or a fold, `stem` (such as recall@K) a depth or a coverage;
@@ -132,7 +132,7 @@ class Context:
     convention: str = ""
 
     def within(self, name: str, known: Known) -> Context:
-        """The context one name further down."""
+        """The context after one more name of the path."""
         if self.draws == "interval" and plain_name(name) in _ENDS and self.at_usual_coverage(known).quantity:
             return replace(self.at_usual_coverage(known), draws=_ENDS[plain_name(name)])
         section = self._section(name, known)
@@ -167,13 +167,13 @@ class Context:
         return self if quantity_at(quantity.name, plain) == quantity or stem_of(plain) == quantity.name else None
 
     def at_usual_coverage(self, known: Known) -> Context:
-        """The context, with an area that lacks its coverage cut at the usual one."""
+        """The context, with the usual coverage for an area that lacks one."""
         if not self.quantity and self.stem in _AREAS and known.usual_coverage is not None:
             return replace(self, quantity=ReportedQuantity(self.stem, known.usual_coverage))
         return self
 
     def measuring(self, name: str) -> Context:
-        """The context with the quantity a name denotes, unless it has one or the two contradict each other."""
+        """The context with the quantity that a name denotes, unless it has one or the two contradict each other."""
         affixes, bare = split_affixes(name)
         quantity, stem = quantity_named(bare), stem_of(name)
         clash = self.quantity or self.stem or any(getattr(self, attribute) for attribute in affixes)
@@ -183,7 +183,7 @@ class Context:
 
 
 def context_of(path: Path, known: Known) -> Context:
-    """The context of a path, read from the outermost name to the figure's own."""
+    """The context of a path, read from the outermost name inwards."""
     context = Context()
     for name in path[:-1]:
         if plain_name(name) not in _UNINFORMATIVE or known.system(name) is not None:
@@ -200,7 +200,7 @@ def _stem(name: str) -> str:
 
 
 class Figure(NamedTuple):
-    """A leaf of a reported file, with its context and the members beside it that describe it."""
+    """A leaf of a reported file, with its context and the neighbours that describe it."""
 
     path: Path
     value: Any
@@ -209,13 +209,13 @@ class Figure(NamedTuple):
 
     @property
     def is_figure(self) -> bool:
-        """Whether there is anything to recompute; a text, boolean or null counts only where a figure is expected."""
+        """Whether there is anything to recompute; text, booleans and nulls count only where a figure is expected."""
         known = self.context.quantity and not (self.value is None and self.context.stranger)
         return bool(known) or isinstance(self.value, Printed)
 
 
 def figures_of(content: Any, known: Known) -> Iterator[Figure]:
-    """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread."""
+    """All leaves of a file; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread."""
     waiting: list[tuple[Path, Path, Any, dict[str, Any]]] = [((), (), content, {})]
     while waiting:  # no recursion, as files may be nested deeply
         path, names, value, beside = waiting.pop()

@@ -1,4 +1,4 @@
-"""The conventions that a figure of rankings may follow: its definition, and what some compute instead."""
+"""Conventions for figures of rankings: the definition, and known alternatives to it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -32,7 +32,7 @@ _LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 
 
 def conventions_of(quantity: ReportedQuantity) -> dict[str, Loop]:
-    """The loops over rows that may give a figure, by description; the definition has an empty one."""
+    """The functions of rows that may give a figure, by description; the definition has an empty one."""
     name, at = quantity.name, quantity.depth if quantity.name.endswith("@K") else quantity.number
     if name in COUNTS:
         others = {f"it is the count {other}": COUNTS[other] for other in COUNTS if other not in (name, *OF_SECTION)}
@@ -53,7 +53,7 @@ def conventions_of(quantity: ReportedQuantity) -> dict[str, Loop]:
 
 
 def column_of(name: str) -> str | None:
-    """The part of a query's row that a figure is computed from; None if it is the whole row."""
+    """The part of a query's row that a figure is computed from; None if it needs the whole row."""
     if name in (*AT_DEPTH, "candidates@P"):
         return "ranking"
     if name in _OF_PROBABILITY:
@@ -112,7 +112,6 @@ def _binned(binning: forecasts.Binning, bins: int) -> Loop:
 
 
 def _exponential(row: Ranked, k: int) -> Any:
-    """The nDCG with a gain of 2^grade − 1; very high grades are capped."""
     gains, best = ([2 ** min(grade, _HIGHEST) - 1 for grade in grades] for grades in (row.grades, row.judged))
     return over(discounted(gains[:k]), discounted(sorted(best, reverse=True)[:k]))
 

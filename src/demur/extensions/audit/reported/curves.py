@@ -1,4 +1,4 @@
-"""Figures of a risk–coverage curve: as demur defines them, and as they are known to be computed instead."""
+"""Figures of a risk–coverage curve: by demur's definitions, and by known alternatives to them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ _SHORT = "no flat start: integrated from the first operating point"
 
 
 def _first(values: Any) -> Any:
-    """The first of some numbers as a fraction; 0 if there are none."""
     return np.array([sum(map(Fraction, values[:1].tolist()))], object)
 
 
@@ -88,7 +87,6 @@ class _FromFirstPoint(Curve):
 
 
 def _untied(graded: Graded) -> Curve:
-    """Every answer an operating point, equal confidences in the order of the rows."""
     distinct = np.empty(graded.answered)
     distinct[np.argsort(-graded.confidence, kind="stable")] = -np.arange(graded.answered)
     return Curve.of(replace(graded, confidence=distinct))
@@ -103,7 +101,7 @@ CURVES: dict[str, Callable[[Graded], Curve]] = {
 
 
 def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
-    """Other figures of the same run that a figure may be: another count, confidence, coverage or area."""
+    """Other numbers of the same run that a figure may be: of another count, confidence, coverage or area."""
     name, at = context.quantity.name, context.quantity.number
     if name in RUN_COUNTS:
         for other in (other for other in RUN_COUNTS if other != name):
@@ -120,7 +118,7 @@ def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
 
 
 def parameters(quantity: ReportedQuantity) -> tuple[Coverage | Fraction, ...]:
-    """The coverage or the risk that a figure is at, if it is at one."""
+    """The coverage or the risk of a figure at an operating point, in a tuple; empty for other figures."""
     if "@" not in quantity.name:
         return ()
     return (_exactly(quantity.number) if quantity.name.endswith("@C") else quantity.number,)

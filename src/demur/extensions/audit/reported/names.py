@@ -23,7 +23,7 @@ _FLOAT_SLACK = Fraction(1, 10**12)
 
 @dataclass(frozen=True, slots=True)
 class ReportedQuantity:
-    """A figure: what it measures, and its depth K, coverage, target, percentile or number of bins.
+    """The quantity of a reported figure, with its depth K, coverage, target, percentile or number of bins.
 
     `achieved` means the coverage of the operating point instead of its risk, or the coverage an area ends at.
     """
@@ -45,7 +45,7 @@ class ReportedQuantity:
         return int(self.number)
 
     def at(self, number: Fraction | int) -> ReportedQuantity:
-        """The same figure at another depth or coverage."""
+        """The same quantity at another depth or coverage."""
         return replace(self, number=Fraction(number))
 
 
@@ -53,7 +53,7 @@ UNKNOWN = ReportedQuantity()
 
 
 def spelled(words: Mapping[str, str]) -> dict[str, Any]:
-    """The meaning of each spelling, from the spellings of each meaning."""
+    """Invert a mapping: from each spelling to its meaning, given the spellings of each meaning."""
     return {spelling: meaning for meaning, spellings in words.items() for spelling in spellings.split()}
 
 
@@ -134,7 +134,7 @@ _AFTER = re.compile(rf"(.+)[_./:]({_AFFIX})")
 
 
 def plain_name(name: str) -> str:
-    """A name with capitals, spaces and dashes normalised.
+    """Normalise capitals, spaces and dashes in a name.
 
     >>> plain_name("Hit-Rate @ 10")
     'hit_rate_@_10'

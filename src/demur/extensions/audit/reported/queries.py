@@ -41,7 +41,6 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> T
 
 
 def _of_population(name: str) -> bool:
-    """Whether a figure is over the queries of its section rather than all queries."""
     return name in OF_SECTION or column_of(name) in ("ranking", "selected")
 
 
@@ -61,7 +60,7 @@ class QueryAudit(Audit):
         super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=tuple(folds)), content)
 
     def computed(self, context: Context) -> float | None:
-        """The value of a figure over its queries; a mean leaves out criteria and folds without any."""
+        """Compute the value of a figure over its queries; means leave out criteria and folds without any."""
         rows = [
             row
             for row in self._rows[str(context.system)]
@@ -80,7 +79,7 @@ class QueryAudit(Audit):
         return fmean(numbers) if context.spread == "mean" else (stdev if ddof else pstdev)(numbers)
 
     def why_not(self, figure: Figure) -> str | None:
-        """Why a figure cannot be recomputed, or None."""
+        """The reason why a figure cannot be recomputed; None if it can."""
         context = figure.context
         if not is_of_queries(context.quantity.name):
             return f"{context.quantity} is a figure of a run: give the run as --data"
@@ -203,7 +202,7 @@ class QueryAudit(Audit):
         return votes
 
     def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
-        """What a figure may be instead: another population, convention, average, system or depth."""
+        """Other numbers that a figure may be: another population, convention, average, system or depth."""
         name = context.quantity.name
         for population, title in _POPULATIONS.items():
             if _of_population(context.quantity.name) and population != context.population:
@@ -240,7 +239,6 @@ class QueryAudit(Audit):
 
 
 def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
-    """The same quantity at other depths, the nearest first, then other quantities at the same depth."""
     depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
     nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
     others = [quantity.at(depth) for depth in nearest if depth > 0]

@@ -16,7 +16,7 @@ SIDES = (("left", "input_0"), ("right", "input_1"))
 def runs_to_audit(
     paths: Sequence[str | Path], *, modes: Sequence[str] = (), instrument: str | Path | Instrument = BY_ITEMS
 ) -> dict[str, Items]:
-    """The runs of some files by their names; without modes every experiment of a file is read."""
+    """Read the runs of some files, by name; without modes, every experiment of a file."""
     if modes:
         repeated = [*paths] * (len(modes) if len(paths) == 1 else 1)
         return named_runs(read_inputs(repeated, modes=modes, instrument=instrument))
@@ -24,7 +24,7 @@ def runs_to_audit(
 
 
 def named_runs(runs: Sequence[Items]) -> dict[str, Items]:
-    """Runs by their labels or modes, or by run ids or paths where those are the same."""
+    """Name runs by their labels or modes, or by run ids or paths where those are not unique."""
     sources = [items.source for items in runs]
     labels = [s and (s.label or s.mode) for s in sources]
     for names in (labels, [s and s.run_id for s in sources], [s and s.path for s in sources]):
@@ -41,13 +41,13 @@ def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[
 
 
 def recorded_runs(runs: Mapping[str, Items], content: Any) -> list[str]:
-    """The runs that the `inputs` of a report name, in their order; none unless each entry names one of its own."""
+    """The names of the runs that the `inputs` of a report refer to, in order; none unless each refers to another."""
     names = [_named_by(entry, runs) for entry in _inputs(content)]
     return [name for name in names if name] if len({*names} - {""}) == len(names) else []
 
 
 def check_modes(runs: Mapping[str, Items], content: Any) -> None:
-    """Refuse data of other modes than those that a report records."""
+    """Raise an error if the data are of other modes than the report records."""
     modes = {items.source.mode: name for name, items in runs.items() if items.source and items.source.mode}
     for mode in (entry.get("mode") for entry in _inputs(content)):
         if isinstance(mode, str) and modes and mode not in modes:
@@ -73,7 +73,6 @@ def _named_by(entry: Mapping[str, Any], runs: Mapping[str, Items]) -> str:
 
 
 def _same(own: str | None, value: Any) -> bool:
-    """Whether a run id or the last part of a path is the same."""
     return isinstance(value, str) and own is not None and PurePath(own).name == PurePath(value).name
 
 

@@ -151,7 +151,6 @@ class RunAudit(Audit):
             return str(error)
 
     def _graded(self, context: Context) -> Graded | str:
-        """The loss and the confidence of each answered unit, or why they cannot be recomputed."""
         return self._grades(replace(context, quantity=UNKNOWN, criterion=None, draws=None, minus=None, stem=None))
 
     def _curve_of(self, context: Context) -> Curve | str:
@@ -164,7 +163,7 @@ class RunAudit(Audit):
         return curves.CURVES.get(context.convention, Curve.of)(graded)
 
     def computed(self, context: Context) -> float | None:
-        """The value of a figure; None where the run cannot serve it."""
+        """Compute the value of a figure; None if the run does not have what it needs."""
         if context.minus is not None:
             sides = [self.value(replace(context, system=name, minus=None)) for name in (context.system, context.minus)]
             return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
@@ -253,20 +252,19 @@ class RunAudit(Audit):
         return next((Explanation(cause) for cause, other in drawn if self.expected(other).agrees(reported)), None)
 
     def consistent_with(self, context: Context, reported: Any) -> str:
-        """The tools whose order of ties may give this value, in words."""
+        """A remark that names the tools whose order of ties may give this value."""
         if context.draws is None and context.minus is None and isinstance(reported, Printed):
             found = tools.within_ties(context, reported, lambda loss: self._graded(replace(context, loss=loss)))
             return found or super().consistent_with(context, reported)
         return super().consistent_with(context, reported)
 
     def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
-        """How an older evaluation script computed confidences."""
         yield _UNROUNDED, replace(context, convention=_UNROUNDED)
         if context.confidence == "total_evidence":
             yield _NO_KEYWORDS, replace(context, confidence="llm")
 
     def why_not(self, figure: Figure) -> str | None:
-        """Why a figure cannot be recomputed, or None."""
+        """The reason why a figure cannot be recomputed; None if it can."""
         context, runs = figure.context, ", ".join(map(shown, self._runs))
         if context.quantity.name not in SELECTIVE | SCORES | self.counts:
             return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
@@ -323,7 +321,7 @@ class RunAudit(Audit):
         return next(iter(self._runs)) if len(values) == 1 else None
 
     def completed(self, figure: Figure) -> Context:
-        """The run, the confidence and the loss a figure is of."""
+        """The context with the run, the confidence and the loss of the figure filled in."""
         return self._completed(figure, self._system(figure) or self._sides[0])
 
     def _completed(self, figure: Figure, system: str) -> Context:
@@ -339,13 +337,12 @@ class RunAudit(Audit):
         return replace(context, convention=convention, shared=self._paired)
 
     def _usual_confidence(self, system: str) -> str:
-        """The default confidence of a run: the first variant it serves, the only signal of a table, or else llm."""
         own = [name for name in self._runs[system].signals if not isinstance(self._scores(system, name), str)]
         served = (name for name in VARIANTS if not isinstance(self._scores(system, name), str))
         return next(served, own[0] if len(own) == 1 else "llm")
 
     def others(self, context: Context) -> Iterator[tuple[Explanation | str, Context]]:
-        """What a figure may be instead: another convention, loss, run, confidence or quantity."""
+        """Other numbers that a figure may be: another convention, loss, run, confidence or quantity."""
         if context.draws is not None:
             return
         if context.minus is not None:
@@ -381,7 +378,6 @@ class RunAudit(Audit):
 
 
 def _ranks(items: Items, name: str) -> bool:
-    """Whether a name is that of a confidence, even one that this run cannot serve."""
     known = name in VARIANTS or name in items.signals or name in NEED_CALIBRATION
     return known or name.startswith(("calibrated:", "secondary:"))
 

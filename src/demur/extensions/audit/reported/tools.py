@@ -34,13 +34,11 @@ def _not_times_1000(definition: Definition) -> Definition:
 
 
 def _mean_of_rescaled(curve: Curve) -> float:
-    """The mean selective risk of losses rescaled from 0 to 1; where all are equal they are in the middle."""
     low, high = (curve.loss_levels[end].item() / curve.divisor for end in (0, -1))
     return (aurc_harmonic(curve) - low) / (high - low) if high > low else 0.5
 
 
 def _plotted_generalized_area(curve: Curve) -> float:
-    """Trapezoids under each selective risk times the share of the answers that are not accepted."""
     n, count = curve.units, curve.points.count
     heights = curve.selective_risk * (n - count) / n
     return math.fsum((heights[1:] + heights[:-1]) / 2) / n
@@ -73,14 +71,14 @@ ERRORS = "zero_one"
 
 
 class FigureOfTool(NamedTuple):
-    """The value of a tool's figure, None where it has none, and its range over all orders of ties if they matter."""
+    """The value of a figure by a tool's definition, None if undefined, and its range over all orders of ties."""
 
     value: float | None = None
     over_ties: tuple[float, float] | None = None
 
 
 def figure_of_tool(name: str, quantity: ReportedQuantity, graded: Graded) -> FigureOfTool:
-    """A tool's figure of these answers."""
+    """Compute a figure of these answers by a tool's definition."""
     tool = KNOWN[name]
     if quantity.achieved or quantity.name not in tool.numbers:
         return FigureOfTool()
@@ -93,7 +91,6 @@ def figure_of_tool(name: str, quantity: ReportedQuantity, graded: Graded) -> Fig
 
 
 def _with_abstentions(graded: Graded, loss: float) -> Graded:
-    """Every abstention as an answer of this loss, less confident than all others."""
     count = graded.units - graded.answered
     losses, lowest = np.append(graded.loss, np.full(count, loss)), graded.confidence.min(initial=0) - 1
     confidence = np.append(graded.confidence, np.full(count, lowest))
@@ -103,7 +100,7 @@ def _with_abstentions(graded: Graded, loss: float) -> Graded:
 def by_tools(
     context: Context, names: Sequence[str], value: Callable[[Context], float | None], loss: str = ""
 ) -> Iterator[tuple[Explanation, Context]]:
-    """A figure as other tools define it, perhaps under another loss: the cause, and the context."""
+    """The contexts of a figure under the definitions of other tools, each with the explanation to state."""
     known = [name for name in names if context.quantity.name in KNOWN[name].numbers and name != context.convention]
     if loss == context.loss or not known:
         return
@@ -114,13 +111,13 @@ def by_tools(
 
 
 def named(context: Context, name: str, loss: str = "") -> str:
-    """A figure in words, as that of a tool."""
+    """A phrase that names a figure as a tool's."""
     title = Measure.of(str(context.quantity).replace("coverage@", "coverage@risk=")).title
     return f"the {title} of {name}{loss and f' under the loss {loss}'}"
 
 
 def within_ties(context: Context, reported: Printed, graded_by: Callable[[str], Graded | str]) -> str:
-    """The tools that can give this value under some order of equal confidences, in words.
+    """A phrase that lists the tools that give this value under some order of equal confidences; empty if none.
 
     `graded_by` gives the answers under a loss, or why that cannot be.
     """
@@ -139,7 +136,7 @@ def within_ties(context: Context, reported: Printed, graded_by: Callable[[str], 
 
 
 def stated(line: str) -> dict[str, str]:
-    """The convention, loss and confidence that a signature states; the name of a tool states the convention alone."""
+    """The convention, loss and confidence that a signature states; the name of a tool states only the convention."""
     name, keys = convention_of(line)
     if name == line:
         return {"convention": "" if name == OURS else name}

@@ -1,4 +1,4 @@
-"""Detection and calibration from probabilities. A row is (probability, outcome), the outcome from 0 to 1."""
+"""Figures of detection and calibration. A row is (probability, outcome), the outcome from 0 to 1."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ BINS = 10
 
 
 class RocPoint(NamedTuple):
-    """The true and false positives that a threshold accepts."""
+    """The numbers of true and false positives at a threshold."""
 
     threshold: float
     true: int
@@ -24,12 +24,12 @@ class RocPoint(NamedTuple):
 
 
 def equal_width(probability: float, bins: int) -> int | None:
-    """The bin of equal width; an edge, the double nearest to k/bins, is in the bin above it, and 1 in the last."""
+    """The index of the bin of equal width; an edge, the double nearest to k/bins, belongs to the bin above it."""
     return sum(probability >= edge / bins for edge in range(1, bins))
 
 
 def open_ended(probability: float, bins: int) -> int | None:
-    """The bin between edges that are multiples of 1/bins in floating point; 1 is in none."""
+    """The index of the bin between multiples of 1/bins in floating point; None for 1, which is in no bin."""
     return None if probability >= 1 else sum(probability >= edge * (1 / bins) for edge in range(1, bins))
 
 
@@ -75,7 +75,7 @@ FIGURES: dict[str, Figure] = {"ece": ece, "auroc": auroc, "auprc": auprc, "tpr@f
 
 
 def detection(name: str, rows: Rows, *at: Fraction) -> Number | None:
-    """A figure of detection; with one class the convention: AUROC 0.5, AUPRC the rate, TPR 0."""
+    """A figure of detection by name; with one class, AUROC is 0.5, AUPRC the rate of positives, and TPR 0."""
     value = FIGURES[name](rows, *at)
     if value is not None or not rows:
         return value
@@ -102,7 +102,7 @@ def roc(rows: Rows) -> list[RocPoint] | None:
 
 
 def last_within(rows: Rows, rate: Fraction, *, all_points: bool = True) -> RocPoint | None:
-    """The last ROC point within a false positive rate; unless `all_points`, without those halfway between others."""
+    """The last ROC point within a false positive rate; unless `all_points`, without points halfway between others."""
     points = roc(rows) or []
     kept = points if all_points else _without_halfway(points)
     return next((point for point in reversed(kept) if point.false <= rate * points[-1].false), None)
@@ -119,7 +119,7 @@ def _without_halfway(points: list[RocPoint]) -> list[RocPoint]:
 
 
 def binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:
-    """The rows of each bin that has any."""
+    """The rows of each bin that is not empty."""
     by_bin: dict[int, list[Row]] = {}
     for row in rows:
         index = binning(row[0], bins)

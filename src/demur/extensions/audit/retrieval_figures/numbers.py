@@ -12,7 +12,7 @@ _Value = TypeVar("_Value", Fraction, float)
 
 
 def total(values: Iterable[Number]) -> Number:
-    """The sum: floats are rounded once, others exact over a common denominator (faster than one by one)."""
+    """The sum: exact for fractions, over a common denominator; rounded once for floats."""
     listed = [*values]
     exact = [value for value in listed if not isinstance(value, float)]
     if len(exact) < len(listed):
@@ -22,18 +22,18 @@ def total(values: Iterable[Number]) -> Number:
 
 
 def mean(values: Iterable[Number]) -> Number | None:
-    """The mean; None of no values."""
+    """The mean; None if there are no values."""
     listed = [*values]
     return total(listed) / len(listed) if listed else None
 
 
 def ratio(part: _Value, whole: _Value) -> _Value | None:
-    """One number over another; None where the divisor is 0."""
+    """Divide two numbers; None if the divisor is 0."""
     return part / whole if whole else None
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value at a share of an ordered list, interpolated linearly."""
+    """The value at a share of an ordered list, by linear interpolation."""
     position = share * (len(ordered) - 1)
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)

@@ -17,7 +17,7 @@ Worth = Callable[["Ranked", int, int], Number]
 
 
 class Ranked(NamedTuple):
-    """One query: how many ids there are to find, and which ranks hold one; grades are 1 where none are given."""
+    """One query: the number of gold ids, and which ranks have one; grades are 1 where none are given."""
 
     gold: int
     hits: tuple[bool, ...]
@@ -25,39 +25,39 @@ class Ranked(NamedTuple):
     judged: tuple[int, ...] = ()
 
     def ranks(self, k: int) -> list[int]:
-        """The ranks up to k that hold gold."""
+        """The ranks up to k at which there is a gold id."""
         return [rank for rank, is_gold in enumerate(self.hits[:k], 1) if is_gold]
 
     def hits_within(self, k: int) -> int:
-        """How many of the first k are gold."""
+        """The number of gold ids among the first k."""
         return sum(self.hits[:k])
 
     def precisions(self, k: int) -> Fraction:
-        """The precision at each hit among the first k, summed."""
+        """The sum of the precisions at each hit among the first k."""
         return sum((Fraction(number, rank) for number, rank in enumerate(self.ranks(k), 1)), Fraction(0))
 
     def gain(self, k: int) -> float:
-        """The grades of the first k, each discounted by its rank."""
+        """The discounted gain: the grades of the first k, each discounted by its rank."""
         return discounted((self.grades or self.hits)[:k])
 
     def ideal_gain(self, k: int) -> float:
-        """The discounted gain of the ideal ranking, by the highest grades."""
+        """The discounted gain of the ideal ranking, in which the highest grades come first."""
         grades = sorted(self.judged, reverse=True) if self.judged else [1] * self.gold
         return discounted(grades[:k])
 
 
 def discounted(grades: Sequence[int]) -> float:
-    """Grades from the first rank on, each divided by log2(rank + 1)."""
+    """The sum of grades from the first rank on, each divided by log2(rank + 1)."""
     return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
 
 
 def ideal(hits: int) -> float:
-    """The discounted gain of so many hits at the first ranks."""
+    """The discounted gain of this many hits at the first ranks."""
     return discounted([1] * hits)
 
 
 def over(part: Number, whole: Number) -> Number:
-    """One number over another, 0 where there is nothing to divide by."""
+    """Divide two numbers; 0 if the divisor is 0."""
     if not whole:
         return Fraction(0)
     return Fraction(part, whole) if isinstance(part, int) and isinstance(whole, int) else part / whole

@@ -1,4 +1,4 @@
-"""Rows: the plain tuples that figures of rankings are computed from."""
+"""Rows: the plain tuples from which figures of rankings are computed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def ranking_row(query: Query, level: int = 1) -> Ranked:
-    """How many ids there are to find, which ranks hold one, and the grades."""
+    """The row of a query's ranking: number of gold ids, which ranks have one, and the grades."""
     gold, judged = set(query.relevant(level)), {name: grade for name, grade in query.graded().items() if grade > 0}
     hits, grades = (tuple(name in gold for name in query.ranked), tuple(judged.get(name, 0) for name in query.ranked))
     return Ranked(len(gold), hits, grades, tuple(judged.values()))
 
 
 class QueryRow(NamedTuple):
-    """One query with the rows that figures are computed from; a probability, a selection and a fold may be missing."""
+    """One query with the rows that figures are computed from; probability, selection and fold may be missing."""
 
     post: str
     criterion: str
@@ -30,12 +30,12 @@ class QueryRow(NamedTuple):
 
     @property
     def gold(self) -> int:
-        """How many ids there are to find."""
+        """The number of gold ids."""
         return self.ranking.gold
 
 
 def query_row(query: Query, level: int = 1) -> QueryRow:
-    """Everything that figures need of a query; the probability comes with whether there is gold."""
+    """All rows that figures need of a query; the probability is paired with whether there is gold."""
     gold, selected = set(query.relevant(level)), query.selected
     hits = sum(candidate in gold for candidate in selected or ())
     return QueryRow(

@@ -1,4 +1,4 @@
-"""What a selection finds and shows, as means over queries.
+"""Figures of the ids that a system selects to show, as means over queries.
 
 A row is (gold, shown, hits): how many ids there are to find, how many are shown, and how many of those are gold.
 """
@@ -13,7 +13,7 @@ Rows = Sequence["Shown"]
 
 
 class Shown(NamedTuple):
-    """One query: how many ids there are to find, how many are shown, and how many of those are gold."""
+    """One query: the numbers of gold ids, of shown ids, and of gold ids among the shown ones."""
 
     gold: int
     shown: int

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from demur.drawing.labels import isolated
-from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.drawing.system_styles import STYLES
 from demur.extensions.retrieval.headings import by_heading, pooled, pooled_and_mean, title
 from demur.extensions.retrieval.statements.detection import SingleClass, chance_numbers, empty_decision
 from demur.extensions.retrieval.study import study_of
@@ -64,7 +64,7 @@ def _curve(results: Results, system: str) -> str | None:
     if record is None:
         return None
     random = None if risk is None or math.isnan(risk.value) else (risk.value, risk.value)
-    curve = RiskCurve("gate", LOOKS[0].style, record.curve.coverage, record.curve.selective_risk, record.cmax, random)
+    curve = RiskCurve("gate", STYLES[0].style, record.curve.coverage, record.curve.selective_risk, record.cmax, random)
     return risk_coverage([curve], units="queries that are let through").svg
 
 

@@ -1,4 +1,4 @@
-"""Recognises logs of other tools by their first bytes; the error names the command that imports them."""
+"""Recognition of logs of other tools by their first bytes, to suggest the command that imports them."""
 
 import re
 import shlex
@@ -37,22 +37,22 @@ _SAMPLES = "samples_*.jsonl"
 _SHOWN = 5
 
 
-def check_foreign(path: str | Path) -> None:
-    """Refuse the log of another tool; the error names the command that imports it."""
-    tool = foreign_tool(path)
+def refuse_tool_log(path: str | Path) -> None:
+    """Raise an error if the file is a log of another tool; it names the command that imports it."""
+    tool = tool_of_log(path)
     if tool is not None:
         raise UserError(f"{path}: {import_hint(tool, path)}")
 
 
 def import_hint(tool: str, path: str | Path) -> str:
-    """Describe a log, and the command that imports it."""
+    """Describe a log, with the command that imports it."""
     if tool == "lm-eval" and (samples := samples_hint(path)):
         return samples
     return f"{LOGS[tool][0]}; import it first: demur import {tool} {shlex.quote(shown_path(path))} -o units.jsonl"
 
 
-def foreign_tool(path: str | Path) -> str | None:
-    """The tool that wrote a file or a folder; None if it is not a known log."""
+def tool_of_log(path: str | Path) -> str | None:
+    """The name of the tool that wrote a file or folder; None if it is not a known log."""
     try:
         if (Path(path) / "per_instance_stats.json").is_file():
             return "helm"
@@ -65,7 +65,7 @@ def foreign_tool(path: str | Path) -> str | None:
 
 
 def samples_hint(path: str | Path) -> str | None:
-    """What to import in place of results of lm-evaluation-harness, or of a folder of them; None for another path."""
+    """Which samples to import in place of results of lm-evaluation-harness; None if the path is neither."""
     place = Path(path)
     if place.is_dir():
         samples = sorted(place.glob(_SAMPLES))

@@ -1,4 +1,4 @@
-"""Turns rows into columns in batches, so that only a batch of cells is in memory as Python values."""
+"""Conversion of rows to columns in batches, so that only a batch of cells is in memory as Python values."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
@@ -18,13 +18,13 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Growing(Protocol[T_co]):
-    """A column that is being read."""
+    """A column that is read in batches."""
 
     def add(self, cells: list[Any]) -> None:
-        """Add the next cells."""
+        """Append a batch of cells."""
 
     def column(self) -> T_co:
-        """The whole column."""
+        """The column of all cells so far."""
 
 
 class GrowingColumn:
@@ -34,21 +34,21 @@ class GrowingColumn:
         self._as_column, self._parts = as_column, list[Column]()
 
     def add(self, cells: list[Any]) -> None:
-        """Add the next cells."""
+        """Append a batch of cells."""
         self._parts.append(self._as_column(cells))
 
     def column(self) -> Column:
-        """The whole column."""
+        """The column of all cells so far."""
         return Column.joined(self._parts)
 
 
-def gathered(
+def columns_from_rows(
     rows: Iterable[Row],
     start: Callable[[str], Growing[T_co]],
     names: Collection[str] = (),
     noun: str = "members",
 ) -> dict[str, T_co]:
-    """Rows as columns: those in `names`, and every other member of a row; `start` creates the column of a name.
+    """Convert rows to columns by name; `start` creates an empty column, and those in `names` come first.
 
     A member that a row lacks is MISSING. If there are no rows, there are no columns.
     """

@@ -1,4 +1,4 @@
-"""What a guess about a table is made of: what the user specified, candidates for the roles, and open questions.
+"""The parts of a guess about a table: what the user specified, candidates for each role, and open questions.
 
 Nothing is guessed silently: guesses are reported and recorded, and a question comes with the options that answer it.
 """
@@ -37,7 +37,7 @@ _STATES = re.compile("ok|failed(:.*)?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the user specified; `usual` are the signals of the confidences that are evaluated by default.
+    """What the user specified about the input; `usual` are the signals that the default confidences need.
 
     A table is `alone` if it is the only input.
     """
@@ -55,7 +55,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the table leaves open, and the options that answer it."""
+    """A question that the table leaves open, and the options that would answer it."""
 
     about: str
     answers: tuple[Answer, ...]
@@ -72,7 +72,7 @@ class Guess:
 
     @property
     def notes(self) -> list[str]:
-        """The guesses in words."""
+        """The guesses as sentences."""
         taken = ", ".join(f"{shown(name)} as {role}" for role, name in self.columns.items())
         columns = [f"took {taken}"] if taken else []
         loss = [f"the loss is {self.loss}"] if self.loss else []
@@ -80,12 +80,12 @@ class Guess:
 
 
 def ranked_by(signal: str) -> str:
-    """The note on a confidence that was guessed."""
+    """The sentence that reports a guessed confidence."""
     return f"answers are ranked by {shown(signal)}"
 
 
 def plain_name(name: str) -> str:
-    """A column's name in lower case, with _ between its words, as the lists of names have it.
+    """The name of a column in lower case with _ between words, as in the lists of common names.
 
     >>> plain_name("Participant ID"), plain_name("isCorrect"), plain_name("Unnamed: 0")
     ('participant_id', 'is_correct', '')
@@ -96,14 +96,14 @@ def plain_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column, with the tests that say which roles it can play."""
+    """A column with its cells, and tests of which roles it can play."""
 
     name: str
     values: Sequence[Any]
 
     @classmethod
     def of(cls, name: str, cells: Iterable[Any], table: FileTable) -> Self:
-        """A column of these cells; those of a table of texts are parsed."""
+        """Build a candidate from cells; cells of a table of texts are parsed."""
         return cls(name, [cell_value(cell, table) for cell in cells])
 
     @cached_property
@@ -128,18 +128,18 @@ class Candidate:
 
     @property
     def is_id(self) -> bool:
-        """Whether it has a name or an integer in every row."""
+        """Whether every row has a name or an integer."""
         return len(self.filled) == len(self.values) and self.kinds in ({int}, {str})
 
     @property
     def is_cluster(self) -> bool:
-        """Whether its values can be clusters, apart from rows without one: names, integers, or whole decimals."""
+        """Whether the values can be clusters, empty cells aside: names, integers, or whole decimals."""
         wholes = all(type(value) is int or (type(value) is float and value.is_integer()) for value in self.filled)
         return bool(self.kinds) and (self.kinds <= {int, str} or wholes)
 
     @property
     def no_cluster(self) -> str:
-        """Why it cannot be the cluster, whatever its name; empty if it can."""
+        """The reason why the column cannot be the cluster, whatever its name; empty if it can."""
         empty = len(self.values) - len(self.filled)
         if empty:
             return f"is empty in {empty} row{'s' * (empty > 1)}"
@@ -147,7 +147,7 @@ class Candidate:
 
     @property
     def is_text(self) -> bool:
-        """Whether the reader would treat its values as texts, not as numbers."""
+        """Whether the reader treats the values as texts, not as numbers."""
         return bool(self.kinds & {str, bool})
 
     @property
@@ -156,21 +156,21 @@ class Candidate:
         return meaning(self.name)
 
     def is_called(self, role: str) -> bool:
-        """Whether it has a common name of a role, or that of the role in another case."""
+        """Whether the column has one of the common names of a role, in any case."""
         return plain_name(self.name) == role or _core(self.name, role) in _CORES.get(role, ())
 
     def plays(self, role: str) -> bool:
-        """Whether it has a common name of a role, and values that fit the role."""
+        """Whether the column has a common name of a role, and values that fit the role."""
         return self.is_called(role) and self.fits(role)
 
     def may_play(self, role: str) -> bool:
-        """Whether its name suggests a loss or a score, and its values can be it in some range."""
+        """Whether the name suggests a loss or a score, and the values fit it in some score range."""
         kind, is_score = self.meaning.kind, role == "score"
         fits = self.is_flag or (self.is_number if is_score else self.fits(role))
         return (kind == role and fits) or (is_score and kind == "key" and self.is_flag)
 
     def fits(self, role: str) -> bool:
-        """Whether its values can be those of a role."""
+        """Whether the values are valid for a role."""
         if role == "cluster":
             return not self.no_cluster
         if role in ("item", "system"):
@@ -187,14 +187,14 @@ class Candidate:
         return tests.get(role, bool(self.kinds) and ... not in self.filled)
 
     def rank_among(self, names: Sequence[str]) -> int:
-        """The index of the first of some names that this column's name begins or ends with; their number if none."""
+        """Index of the first of `names` that this column's name begins or ends with; their number if none."""
         own = f"_{plain_name(self.name)}_"
         matches = (own.startswith(f"_{name}_") or own.endswith(f"_{name}_") for name in names)
         return next((index for index, match in enumerate(matches) if match), len(names))
 
 
 def agree(judged: tuple[str, Candidate], other: tuple[str, Candidate]) -> bool:
-    """Whether two judgments, each with its role, are the same: equal, or a loss that is 1 minus a score."""
+    """Whether two columns, each with its role, give the same losses: they are equal, or a loss is 1 minus a score."""
     (role, one), (other_role, two) = judged, other
     if not all(column.is_number or column.is_flag for column in (one, two)):
         return False
@@ -206,7 +206,6 @@ def agree(judged: tuple[str, Candidate], other: tuple[str, Candidate]) -> bool:
 
 
 def _core(name: str, role: str) -> tuple[str, ...]:
-    """The words of a name that tell its role; that of a cluster may have an id at its end."""
     words = core(name)
     return words[:-1] if role == "cluster" and words[-1:] == ("id",) else words
 
@@ -215,7 +214,7 @@ _CORES = {role: {_core(name, role) for name in names} for role, names in NAMES.i
 
 
 def cell_value(cell: Any, table: FileTable) -> Any:
-    """A number, a text or a truth value; None for a missing cell, and … for a list, an object or the like."""
+    """The value of a cell: a number, text or truth value; None if missing, and … for a list, object or the like."""
     value = as_flag(text_value(cell, decimal_comma=table.decimal_comma) if table.text_only else cell)
     if value is None or value is MISSING or value == "" or value != value:  # noqa: PLR0124  (NaN differs from itself)
         return None

@@ -8,7 +8,7 @@ import pytest
 
 from commands import demur
 from demur.extensions.importers.units import IMPORTERS
-from demur.read.foreign import LOGS, foreign_tool
+from demur.read.tool_logs import LOGS, tool_of_log
 from inspect_logs import archive, json_log, members_of, zstd_archive
 
 EVENT = {"run_id": "r", "event_id": 0, "sample_id": "a", "type": "match"}
@@ -56,7 +56,7 @@ def test_a_run_folder_points_to_its_importer(tmp_path):
 )
 def test_other_files_are_left_to_their_readers(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
-    assert foreign_tool(tmp_path / "file") is None
+    assert tool_of_log(tmp_path / "file") is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -122,4 +122,4 @@ def test_a_folder_of_parts_called_samples_is_no_log(tmp_path):
     for part in "12":
         row = json.dumps(unit | {"cluster": part})
         (tmp_path / f"samples_{part}.jsonl").write_text(row, encoding="utf-8")
-    assert foreign_tool(tmp_path) is None
+    assert tool_of_log(tmp_path) is None

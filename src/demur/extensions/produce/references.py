@@ -1,4 +1,4 @@
-"""Retrieves the passages of references' transcripts that are most similar to the evidence of an item."""
+"""Retrieval of the passages in references' transcripts that are most similar to the evidence of an item."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIMILARITY_SCALE = "half"  # (1 + cosine) / 2
 
 
 def chunks(lines: Sequence[str], size: int, step: int) -> list[str]:
-    r"""Chunks of `size` lines, starting every `step` lines, with a last one that reaches the end.
+    r"""Split lines into chunks of `size` lines that start every `step` lines; the last reaches the end.
 
     >>> chunks(["a", "b", "c", "d"], 2, 3)
     ['a\nb', 'c\nd']
@@ -60,7 +60,7 @@ class Library:
     settings: ReferenceSettings
 
     def retrieved(self, quotes: Mapping[str, Sequence[str]], embed: Embed) -> Json:
-        """The references of each item, and the number of items that the character budget left without any."""
+        """Select the references of each item, and count the items that the character budget left without any."""
         joined = {item: "\n".join(own) for item, own in quotes.items()}
         texts = {item: text for item, text in joined.items() if text and len(text) >= self.settings.min_evidence_chars}
         if not texts or not self.passages:
@@ -88,7 +88,7 @@ class Library:
         return chosen, bool(near) and characters > settings.max_chars_per_item > 0 and not chosen
 
     def shown(self, references: Mapping[str, Sequence[Sequence[Any]]]) -> list[ShownPassage]:
-        """The passages of references, as the prompt shows them."""
+        """The passages of these references as the prompt shows them."""
         known = {(passage.person, passage.number): passage for passage in self.passages}
         passages = []
         for item, listed in references.items():
@@ -109,7 +109,7 @@ def retrieval_signals(references: Sequence[Sequence[Any]]) -> Json:
 
 
 def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
-    """Embeddings normalised to length 1; a failure if one is invalid."""
+    """Normalise embeddings to length 1; raise a failure if one is invalid."""
     try:
         vectors = np.array([[finite_float(value) for value in row] for row in rows], dtype=np.float64)  # None: nan
     except (TypeError, ValueError):  # not lists, or not of one length
@@ -123,7 +123,7 @@ def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
 
 
 def passages_of(inputs: Inputs) -> list[Passage]:
-    """All chunks of all references."""
+    """Split the transcripts of all references into passages."""
     settings, passages = inputs.settings.retrieval, []
     for person in map(str, inputs.references):
         lines = inputs.transcripts.read(person)
@@ -139,7 +139,7 @@ def passages_of(inputs: Inputs) -> list[Passage]:
 def embedded(
     passages: Sequence[Passage], settings: ReferenceSettings, model: str, cache: Path, embed: Embed
 ) -> Library:
-    """The passages with their embeddings; those in the cache are not requested again."""
+    """Embed the passages; those in the cache are not requested again."""
     keys = [sha256(f"{model}\0{passage.text}".encode()).hexdigest() for passage in passages]
     known = _cached(cache)
     missing = [index for index, key in enumerate(keys) if key not in known]

@@ -1,12 +1,12 @@
-"""Coded arrays give what the decoded ones give, in any operation."""
+"""Compact arrays give what the decoded ones give, in any operation."""
 
 import numpy as np
 import pytest
 
-from demur.facts.coded import Coded, distinct, occurring, positions, summed_by
+from demur.facts.compact_array import CompactArray, distinct, occurring, positions, summed_by
 
 VALUES = np.array([0.5, 0.25, 0.5, 1.0, 0.25])
-CODED = Coded.of(VALUES)
+CODED = CompactArray.of(VALUES)
 
 
 def test_few_distinct_numbers_take_a_byte_each():
@@ -16,7 +16,7 @@ def test_few_distinct_numbers_take_a_byte_each():
 
 def test_many_distinct_numbers_stay_as_they_are():
     many = np.arange(70_000.0)
-    assert Coded.of(many) is many
+    assert CompactArray.of(many) is many
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_array_is_multiplied_in_place():
 
 
 def test_narrow_integers_do_not_overflow():
-    coded = Coded.of(np.full(1000, 100, np.int8))
+    coded = CompactArray.of(np.full(1000, 100, np.int8))
     assert (coded.sum(), (coded * coded).max(), coded.dtype) == (100_000, 10_000, np.int64)
 
 
@@ -70,4 +70,4 @@ def test_levels_that_no_element_has_do_not_occur():
 @pytest.mark.slow
 def test_sums_over_more_than_a_chunk_are_exact():
     index = np.arange(2_500_000) % 3
-    assert summed_by(index, [Coded.of(index), np.full(len(index), 7)], 3).tolist() == [0, 5_833_331, 11_666_662]
+    assert summed_by(index, [CompactArray.of(index), np.full(len(index), 7)], 3).tolist() == [0, 5_833_331, 11_666_662]

@@ -1,4 +1,4 @@
-"""The text and the table that describe a rule."""
+"""Descriptions of a rule: a sentence, lines of text, and tables for the console and notebooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = tuple[str, float | None, int, Measured, Measured]
 
 
 def rule_text(rule: Rule) -> str:
-    """The rule as lines of text, without control characters."""
+    """The full description of the rule as text without control characters."""
     return "\n".join(map(inert, rule_lines(rule)))
 
 
@@ -48,7 +48,7 @@ def sentence(rule: Rule) -> str:
 
 
 def rule_lines(rule: Rule) -> Iterator[str]:
-    """The rule in full, line by line."""
+    """The full description of the rule, line by line."""
     data = f"{rule.clusters} {rule.noun}s, {rule.units} units, {rule.answered} answered; loss {rule.loss.name}"
     if rule.guarantee is None:
         yield data
@@ -140,22 +140,22 @@ def _needed(rule: Rule, guarantee: Guarantee, needed: Needed) -> str:
 
 
 def typed(threshold: float | None) -> str:
-    """A threshold as a user would type it."""
+    """A threshold formatted as a user would type it."""
     return "none" if threshold is None else repr(threshold).removesuffix(".0")
 
 
 def share(value: float | None) -> str:
-    """A share in percent."""
+    """A share formatted in percent."""
     return "–" if value is None else f"{100 * value:.3g} %"
 
 
 def number(value: float | None) -> str:
-    """A number with three significant digits."""
+    """A number formatted with three significant digits."""
     return "–" if value is None else f"{value:.3g}"
 
 
 def hundredfold(value: float | None) -> str:
-    """A hundred times a number, with three significant digits."""
+    """A number times 100, formatted with three significant digits."""
     return "–" if value is None else f"{100 * value:.3g}"
 
 

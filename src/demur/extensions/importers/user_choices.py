@@ -1,4 +1,4 @@
-"""What the user chooses of a log: one of several scorers, filters or systems, and which answers are abstentions.
+"""Choices of the user about a log: one of several scorers, filters or systems, and rules for abstentions.
 
 Rules for abstentions are written like `value=N`, `answer~=REGEX` and `choice=TEXT`.
 """
@@ -23,7 +23,7 @@ _OF_SCORES = re.compile("value=|unscored$|null$")
 
 
 def no_such(noun: str, name: str, names: Iterable[str]) -> UserError:
-    """The error for a scorer, metric, filter or system that is not in the log."""
+    """Build the error for a scorer, metric, filter or system that is not in the log."""
     return UserError(f"no {noun} is called {shown(name)}; there are: {', '.join(map(shown, names)) or 'none'}")
 
 
@@ -58,7 +58,7 @@ class OneOf:
         return self._requested is None
 
     def check(self, of: str = "") -> None:
-        """Check, at the end of the log, that the requested one or only one occurred; `of` is, say, "40 samples"."""
+        """Raise an error at the end of the log unless the requested one, or only one, occurred."""
         if self._requested is not None:
             if self.counts and self._requested not in self.counts:
                 raise no_such(self._noun, self._requested, self.counts)
@@ -83,14 +83,14 @@ class AbstentionRules:
         self.counts = dict.fromkeys(self._rules, 0)
 
     def rule_for(self, entry: LogEntry) -> str | None:
-        """The rule by which an entry is an abstention, which is counted; None if it is not one."""
+        """The rule by which an entry is an abstention, None if it is not one; rules count their uses."""
         name = _first(self._rules, entry)
         if name is not None:
             self.counts[name] += 1
         return name
 
     def dropped_for(self, entry: LogEntry) -> str | None:
-        """The rule of the format that would apply, had it not been replaced."""
+        """The rule of the format that would apply, if the user's rules had not replaced it."""
         return _first(self._dropped, entry)
 
 
@@ -136,7 +136,6 @@ _KINDS: dict[str, tuple[str, str, Callable[..., Applies]]] = {
 
 
 def _equals(value: Any, wanted: str) -> bool:
-    """Whether a value is this label, or a number that the text spells."""
     if folded(as_text(value)) == folded(wanted):
         return True
     number = finite_float(value)

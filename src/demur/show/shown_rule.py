@@ -1,4 +1,4 @@
-"""What a page needs of a rule: whoever makes rules has more to say of them."""
+"""The interface of a decision rule that a page can show."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,23 +7,23 @@ from demur.results.parts import Input
 
 
 class ShownRule(Protocol):
-    """A rule that a page marks on the curve it was made from."""
+    """A decision rule that a page marks on the curve it was made from."""
 
     @property
     def signal(self) -> str:
-        """The confidence that the rule looks at."""
+        """The name of the confidence that the rule is about."""
 
     @property
     def threshold(self) -> float | None:
-        """Its threshold; None declines everything."""
+        """The threshold of the rule; None if it declines everything."""
 
     @property
     def inputs(self) -> Sequence[Input]:
-        """The files that it was made from."""
+        """The files that the rule was made from."""
 
     @property
     def is_certified(self) -> bool:
-        """Whether its threshold was certified, not only chosen."""
+        """Whether the threshold was certified, not only chosen."""
 
     @property
     def sentence(self) -> str:
@@ -31,4 +31,4 @@ class ShownRule(Protocol):
 
     @property
     def lines(self) -> Sequence[str]:
-        """The rule in full, line by line."""
+        """The full description of the rule, line by line."""

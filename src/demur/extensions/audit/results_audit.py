@@ -1,4 +1,4 @@
-"""The audit of demur's own files: evaluated again with their recorded settings and seed, and joined on `Key`.
+"""The audit of files of demur: evaluated again with their recorded settings and seed, and joined on `Key`.
 
 Points must be equal to the last bit, errors and intervals to one part in 10¹². Intervals that another minor version
 recommended are listed but not compared, as its rules may differ.
@@ -45,7 +45,7 @@ def audited_runs(
     progress: Progress | None,
     given: Sequence[FeatureOptions] = (),
 ) -> TableOf[Finding]:
-    """Audit every number of a file of answers; `runs` are those of its systems, in their order.
+    """Audit every number of a results file of an evaluation; `runs` are those of its systems, in order.
 
     What features were asked for is in the file, but for data that it does not hold, which are `given`.
     """
@@ -83,7 +83,7 @@ def about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Findin
 
 
 def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
-    """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
+    """Compare every number of a file with the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
     written = results_of(loads(recomputed.text))  # without the cells that a file leaves out
@@ -152,7 +152,7 @@ def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
 
 
 def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
-    """The numbers of a file that contradict its own table of estimates."""
+    """The numbers of a file that contradict its own table of estimates, as findings."""
     written = dict(flattened(loads(claimed.text)))
     for path, value in flattened(content):
         own = written.get(path, value)

@@ -9,7 +9,7 @@ from operator import getitem
 import pytest
 
 from demur import Plan, Settings, UserError, evaluate, read_run
-from demur.extensions.audit import own
+from demur.extensions.audit import results_audit
 from demur.extensions.audit.figures import flattened
 from demur.facts.alignment import aligned
 from demur.results.load import results_of
@@ -37,7 +37,10 @@ def file_of(modes=MODES, resamples=20, grid=FEW, confidence="llm", **settings):
 
 def findings(content, modes=MODES):
     claimed = results_of(content)
-    return [*own.contradictions(content, claimed), *own.audited_runs(claimed, runs(modes), None, None)]
+    return [
+        *results_audit.contradictions(content, claimed),
+        *results_audit.audited_runs(claimed, runs(modes), None, None),
+    ]
 
 
 def differing(found):
@@ -64,13 +67,13 @@ def remembered(function):
 
 @pytest.fixture(scope="module")
 def recomputed():
-    return remembered(own.evaluate)
+    return remembered(results_audit.evaluate)
 
 
 @pytest.fixture
 def changed(content, recomputed, monkeypatch):
     """A file to change; what the audit holds it against is computed once for all tests, as the data are the same."""
-    monkeypatch.setattr(own, "evaluate", recomputed)
+    monkeypatch.setattr(results_audit, "evaluate", recomputed)
     return copy.deepcopy(content)
 
 
@@ -98,7 +101,7 @@ class TestRuns:
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
         made = evaluate(three, settings=Settings(baseline="b", confidence="llm", coverages=FEW), plan=Plan(20, seed=3))
-        found = own.audited_runs(made, [*three.values()], None, None)
+        found = results_audit.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
     @parametrize_few(
@@ -122,7 +125,7 @@ class TestRuns:
         alone = ("few_shot",)
         recomputed = evaluate(runs(alone), settings=Settings(confidence="llm", coverages=FEW), plan=Plan(10, seed=3))
         content = json.loads(recomputed.text)
-        monkeypatch.setattr(own, "evaluate", lambda *_, **__: recomputed)
+        monkeypatch.setattr(results_audit, "evaluate", lambda *_, **__: recomputed)
         outcomes = Counter()
         numbers = [path for path, value in flattened(content) if isinstance(value, float)]
         for path in numbers[::every]:

@@ -1,4 +1,4 @@
-"""Coded arrays: a narrow code per element in place of eight bytes, for numbers of which there are few distinct ones."""
+"""Arrays with few distinct numbers, stored as a narrow code per element in place of eight bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _CHUNK = 1 << 20
 _MOST = 1 << 16  # distinct values: codes of two bytes at most
 
 
-class Coded(NDArrayOperatorsMixin):
-    """The array `levels[codes]`, decoded by every operation but a selection and a change of sign.
+class CompactArray(NDArrayOperatorsMixin):
+    """The array `levels[codes]`, decoded by every operation except selection and change of sign.
 
-    Of tens of millions of numbers, only those that are worked on take eight bytes each. Decoded numbers are as wide as
-    the levels, so that sums of them do not overflow as sums of narrow integers do.
+    Of tens of millions of numbers, only those in use take eight bytes each. Decoded numbers have the type of the
+    levels, so that their sums do not overflow as sums of narrow integers would.
     """
 
     __slots__ = ("codes", "levels")
@@ -27,9 +27,9 @@ class Coded(NDArrayOperatorsMixin):
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> NDArray[Any]:
-        """The values, coded unless too many of them are distinct; integers are then of 64 bits.
+        """Compress an array, unless too many of its values are distinct; integers are then returned as 64-bit integers.
 
-        >>> coded = Coded.of(np.array([3, 0, 3], np.int8))
+        >>> coded = CompactArray.of(np.array([3, 0, 3], np.int8))
         >>> coded.levels, coded.codes, coded + 1
         (array([0, 3]), array([1, 0, 1], dtype=uint8), array([4, 1, 4]))
         """
@@ -45,14 +45,12 @@ class Coded(NDArrayOperatorsMixin):
         return cast("NDArray[Any]", cls(levels.astype(wide), codes))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        """The decoded array."""
         return np.asarray(self.levels[self.codes], dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Apply a function to the decoded array; with scalars alone, to the levels before they are decoded."""
         if method == "__call__" and not options and all(each is self or np.isscalar(each) for each in inputs):
             return ufunc(*(self.levels if each is self else each for each in inputs))[self.codes]
-        plain = (np.asarray(each) if isinstance(each, Coded) else each for each in inputs)
+        plain = (np.asarray(each) if isinstance(each, CompactArray) else each for each in inputs)
         return getattr(ufunc, method)(*plain, **options)
 
     def __getattr__(self, name: str) -> Any:
@@ -65,7 +63,7 @@ class Coded(NDArrayOperatorsMixin):
 
     def __getitem__(self, key: Any) -> Any:
         codes = self.codes[key]
-        return Coded(self.levels, codes) if isinstance(codes, np.ndarray) else self.levels[codes]
+        return CompactArray(self.levels, codes) if isinstance(codes, np.ndarray) else self.levels[codes]
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -73,33 +71,33 @@ class Coded(NDArrayOperatorsMixin):
         return self.levels.dtype
 
     def __neg__(self) -> Any:
-        return Coded(-self.levels, self.codes)
+        return CompactArray(-self.levels, self.codes)
 
-    def astype(self, dtype: Any, *, copy: bool = True) -> Coded:  # noqa: ARG002  (as of an array)
-        """The numbers in another type."""
-        return Coded(self.levels.astype(dtype), self.codes)
+    def astype(self, dtype: Any, *, copy: bool = True) -> CompactArray:  # noqa: ARG002  (as of an array)
+        """The array with its levels converted to another type."""
+        return CompactArray(self.levels.astype(dtype), self.codes)
 
 
 def distinct(values: Any) -> NDArray[Any]:
-    """The values, or of a coded array its levels: every value is among them."""
-    return values.levels if isinstance(values, Coded) else values
+    """The levels of a compressed array, or another array unchanged: an array that has every value at least once."""
+    return values.levels if isinstance(values, CompactArray) else values
 
 
 def occurring(values: Any) -> NDArray[Any]:
-    """The distinct values that occur, ascending."""
-    return values.levels[np.unique(values.codes)] if isinstance(values, Coded) else np.unique(values)
+    """The distinct values of an array in ascending order."""
+    return values.levels[np.unique(values.codes)] if isinstance(values, CompactArray) else np.unique(values)
 
 
 def positions(levels: NDArray[Any], values: Any) -> NDArray[Any]:
-    """The index of each value among sorted levels, in the narrowest type that a coded array allows."""
-    if not isinstance(values, Coded):
+    """The index of each value among sorted levels, in the narrowest integer type possible."""
+    if not isinstance(values, CompactArray):
         return np.asarray(np.searchsorted(levels, values))
     index = np.searchsorted(levels, values.levels).astype(np.min_scalar_type(len(levels)))
     return np.asarray(index[values.codes])
 
 
 def summed_by(index: NDArray[Any], factors: Sequence[NDArray[Any]], length: int) -> NDArray[Any]:
-    """Sums at each index of products of whole numbers, a chunk of them at a time; exact up to 2**53.
+    """Sum the products of `factors`, whole numbers, at each index, in chunks; exact up to 2**53.
 
     >>> summed_by(np.array([0, 1, 0]), [np.array([2, 3, 4]), np.array([1, 1, 10])], 2).tolist()
     [42, 3]

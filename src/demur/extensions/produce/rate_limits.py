@@ -1,4 +1,4 @@
-"""Limits the requests at once and per minute, sets the wait before a retry, and stops the run."""
+"""Limits on concurrent requests and requests per minute, waits before retries, and the end of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.05
 
 
 def seed_of(*parts: object) -> int:
-    """A 31-bit seed that depends only on the parts, and not on the order of requests.
+    """A 31-bit seed that depends only on its arguments, not on the order of requests.
 
     >>> seed_of(7, "both", 300, "evidence", 1)
     1198734292
@@ -27,7 +27,7 @@ def seed_of(*parts: object) -> int:
 
 
 def backoff(attempt: int, retry_after: float | None, jitter: float) -> float:
-    """Seconds to wait after an attempt, counted from 1; `jitter` is from 0 to 1.
+    """The seconds to wait after an attempt, counted from 1; `jitter` is a random number from 0 to 1.
 
     >>> backoff(1, None, 1.0), backoff(3, None, 0.0), backoff(20, None, 1.0)
     (0.5, 1.0, 60.0)
@@ -41,7 +41,7 @@ def backoff(attempt: int, retry_after: float | None, jitter: float) -> float:
 
 @dataclass(slots=True)
 class Pace:
-    """The limits shared by all workers. After `stop` no request is sent; `wait` replaces sleeping in tests."""
+    """The limits that all workers share. After `stop` no request is sent; `wait` replaces sleeping in tests."""
 
     concurrency: int
     per_minute: float = 0.0
@@ -56,7 +56,7 @@ class Pace:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Wait until a request may be sent, by the limits on concurrency and rate."""
+        """A context that begins when a request may be sent, by the limits on concurrency and rate."""
         while not self._take_slot():
             self.rest(_POLL_SECONDS)
         try:
@@ -78,12 +78,12 @@ class Pace:
             raise Stopped
 
     def slow_down(self) -> None:
-        """Halve the number of requests at once for a while."""
+        """Halve the number of concurrent requests for a while."""
         with self._lock:
             self._slow.append(self.clock() + _SLOW_FOR)
 
     def allowed(self) -> int:
-        """The number of requests that may be under way now."""
+        """The number of concurrent requests allowed now."""
         now = self.clock()
         self._slow = [until for until in self._slow if until > now]
         return max(1, self.concurrency >> len(self._slow))

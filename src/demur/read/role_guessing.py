@@ -10,8 +10,8 @@ from demur.facts.instruments import BY_ITEMS, instrument_with
 from demur.facts.losses import WHICH_LOSS
 from demur.facts.signals import SIGNALS
 from demur.options import Answer
-from demur.read.guess import CONFIDENCES, INDEXES, NAMES, Candidate, Given, Guess, Question, agree, plain_name
 from demur.read.paths import with_paths
+from demur.read.role_candidates import CONFIDENCES, INDEXES, NAMES, Candidate, Given, Guess, Question, agree, plain_name
 from demur.read.table_options import ROLES, SOURCES, check_mapped
 from demur.read.tables import NO_ROWS, opened_table
 from demur.read.units_file import MEMBERS, NO_SIGNAL, check_some_succeeded
@@ -29,7 +29,7 @@ _ANSWERS = {"truth": "what is right", "prediction": "what the system answered"}
 
 
 def guess(table: str | Path | object, given: Given) -> Guess:
-    """Which column plays which role, by the names and the first rows of a table."""
+    """Guess which column plays which role, from the names and the first rows of a table."""
     with opened_table(table) as (plain, _):
         opened = with_paths(plain, given.columns.values())
         rows = [row for _, row in islice(opened.rows(opened.header), _ROWS)]
@@ -91,7 +91,6 @@ class _Guesser:
         return [column for name, column in self.columns.items() if name not in used]
 
     def _named(self, role: str) -> list[Candidate]:
-        """The columns with a common name of a role, the likeliest name first."""
         columns = [column for column in self._free() if column.plays(role)]
         return sorted(columns, key=lambda column: column.rank_among(NAMES.get(role, ())))
 
@@ -104,12 +103,10 @@ class _Guesser:
             self.roles[role] = column.name
 
     def _choose(self, role: str, what: str, columns: Sequence[Candidate], more: str = "") -> None:
-        """Ask which of several columns plays a role; the first is the likeliest."""
         about = f"{what} ({role}): {_listed(columns)}{more}"
         self._ask(about, Answer("columns", columns[0].name, role), role=role, column=columns[0])
 
     def _take_states(self, *roles: str) -> None:
-        """Take the columns that have the name of one of these roles, whatever its case."""
         for role in roles:
             named = [] if role in self.roles else self._named(role)
             if named:
@@ -141,7 +138,6 @@ class _Guesser:
         )
 
     def _pair(self) -> list[Candidate | None]:
-        """The columns that are called a truth and a prediction."""
         return [
             self.columns.get(self.roles[role]) if role in self.roles else next(iter(self._named(role)), None)
             for role in _ANSWERS
@@ -169,7 +165,6 @@ class _Guesser:
         return role
 
     def _ask_judgment(self, judged: Sequence[tuple[str, Candidate]]) -> str:
-        """Ask which of several columns tells how wrong an answer is; the first is the likeliest."""
         listed = ", or ".join(f"{_MEASURED[role]} ({role}): {shown(column.name)}" for role, column in judged)
         role, column = judged[0]
         self._ask(listed, Answer("columns", column.name, role), role=role, column=column)
@@ -211,7 +206,6 @@ class _Guesser:
         return len(missing) < len(_ANSWERS)
 
     def _answers_like(self, role: str) -> list[Candidate]:
-        """The columns whose names suggest a truth, or a prediction."""
         kinds = ("truth", "key") if role == "truth" else (role,)
         return [column for column in self._free() if column.meaning.kind in kinds and column.fits(role)]
 
@@ -247,7 +241,6 @@ class _Guesser:
     # which cluster each row belongs to
 
     def _repeats(self, column: Candidate, *roles: str) -> bool:
-        """Whether two rows that agree in these roles have the same value in a column."""
         others = [self.columns[self.roles[role]].values for role in roles if self.roles.get(role) in self.columns]
         return len({*zip(column.values, *others, strict=True)}) < len(column.values)
 
@@ -342,7 +335,6 @@ class _Guesser:
         self._ask(f"{what}{_listed(signals)}{likely}", Answer("confidence", name), *turned)
 
     def _likeness(self, columns: Iterable[Candidate]) -> dict[str, int]:
-        """The columns that may be the confidence, each with how clearly it is one: the lower the clearer."""
         names = [column.name for column in columns]
         turned = {name: _STATED for name in names if name in self.given.lower_is_surer}
         signals = {name: Likeness.CLEAR for name in names if self.fixed and not meaning(name).kind}
@@ -396,7 +388,6 @@ class _Guesser:
 
 
 def _cluster_likeness(column: Candidate) -> tuple[bool, int]:
-    """The sort key of columns that may hold clusters: names of such first, then those with the most clusters."""
     return not is_of_cluster(column.name) and column.meaning.kind not in _CLUSTERED, -len({*column.filled})
 
 

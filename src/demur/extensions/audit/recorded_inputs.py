@@ -1,4 +1,4 @@
-"""The files a results file was made from: found where it records them or next to it, and only by their hashes."""
+"""The input files that a results file records, at their recorded paths or next to it, identified by their hashes."""
 
 import hashlib
 import os.path
@@ -16,7 +16,7 @@ _GIVE_TREC = "give the data, --data, or --qrels and --run"
 
 
 class RecordedData(NamedTuple):
-    """Runs and tables, or a file of TREC judgments with the runs of the systems."""
+    """The input files: runs and tables, or a file of TREC judgments with the runs of the systems."""
 
     data: list[Path]
     qrels: Path | None = None
@@ -24,12 +24,12 @@ class RecordedData(NamedTuple):
 
     @property
     def paths(self) -> list[Path]:
-        """All files."""
+        """The paths of all files."""
         return [*self.data, *([self.qrels] if self.qrels else []), *(Path(run) for _, run in self.runs)]
 
 
 def recorded_data(claimed: Results, path: Path) -> RecordedData:
-    """The files that the results in a file were computed from."""
+    """Locate the input files that a results file was computed from."""
     study = claimed.study
     give = _GIVE if study.task == _SELECTIVE else _GIVE_TREC
     with located(path):
