@@ -19,7 +19,7 @@ from demur.extensions.audit.retrieval_figures.selection import Shown
 from demur.inference.estimates import label
 from demur.quantities.losses import are_amounts
 from demur.quantities.registry import COMMON
-from demur.results.parts import Loss
+from demur.results.file_models import Loss
 from reference import LOOPS, family, number, parsed
 from reference.confidence import confidence as plain_confidence
 from reference.conventions import loop_of

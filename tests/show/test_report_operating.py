@@ -27,8 +27,8 @@ from demur import (
 )
 from demur.drawing.picture import visible
 from demur.extensions.lab.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.results.file_models import CurveRecord
 from demur.results.load import results_of
-from demur.results.parts import CurveRecord
 from demur.show.selective.decision import five_answers
 from demur.show.selective.operating import kept_points, marked, packed_points, points_at, start_of
 from demur.show.text import threshold_at

@@ -21,7 +21,7 @@ from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
 from demur.results.feature_files import curve_model
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.sampling.coverage import Coverage
 from demur.sampling.graded import Graded
 from demur.sampling.resample import Plan

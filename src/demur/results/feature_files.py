@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 from demur.feature import features
 from demur.files.strict_model import SPARSE, Part, Placed, extended
 from demur.results.features import features_in
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.study import SelectiveStudy
 from demur.types import Json
 

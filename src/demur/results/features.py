@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from demur.inference.views import CurveView
     from demur.inference.warnings import ResultWarning
     from demur.read import TableOptions
-    from demur.results.record import Evaluation
     from demur.results.study import SelectiveStudy
+    from demur.results.study_of_answers import Evaluation
     from demur.results.table import Results
     from demur.sampling.resample import Plan
 

@@ -18,8 +18,8 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.feature_files import curve_model, file_members, members_in, names_in, study_model, with_members
 from demur.results.features import features_in
+from demur.results.file_models import Many, Pair
 from demur.results.leaderboard import leaderboard_of
-from demur.results.parts import Many, Pair
 from demur.results.study import SelectiveStudy, Study
 from demur.results.table import Results
 from demur.types import Json

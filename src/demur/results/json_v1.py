@@ -10,10 +10,10 @@ from demur.quantities import Quantity
 from demur.quantities.registry import CUT
 from demur.results.feature_files import FileMembers, members_in
 from demur.results.features import features_in
+from demur.results.file_models import CurveRecord
 from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_model import NestedFile, Population, metrics_model
-from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT, SelectiveStudy, SelectiveSystem, reported
 from demur.results.table import Results, turned
 from demur.sampling.coverage import Coverage

@@ -10,7 +10,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.results.parts import Many, Pair
+from demur.results.file_models import Many, Pair
 from demur.types import Json
 
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}

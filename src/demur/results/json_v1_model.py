@@ -11,11 +11,11 @@ from demur.feature import features
 from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share, Time, Tool, WordedWarning, part_named
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
-from demur.results import parts
+from demur.results import file_models
 from demur.results.feature_files import with_members
+from demur.results.file_models import Cause, CurveRecord, Many, Name, Number, Pair
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_cells import Ends
-from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12
 
@@ -36,7 +36,7 @@ class RiskAt(Part):
     value: float
 
 
-class _Requested(parts.RequestedInterval):
+class _Requested(file_models.RequestedInterval):
     """The requested interval, and why some numbers have none."""
 
     undefined: Mapping[str, str]
@@ -64,7 +64,7 @@ def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage"
 
 
-class RunBootstrap(parts.Bootstrap):
+class RunBootstrap(file_models.Bootstrap):
     """The uncertainty of one run's numbers by key, and below it by coverage where there are several."""
 
     ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
@@ -221,15 +221,15 @@ class SkippedVariant(Part):
 class Needless(Part):
     """The units that each of two runs declined and the other answered right."""
 
-    left: parts.Declined
-    right: parts.Declined
+    left: file_models.Declined
+    right: file_models.Declined
 
 
 class Cases(Part):
     """Failed participants, the most confident answers that are wrong, and needless abstentions of two runs."""
 
     failed: Many[Name]
-    confident_errors: Mapping[str, parts.CaseList]
+    confident_errors: Mapping[str, file_models.CaseList]
     needless_abstentions: Needless | None = None
 
 
@@ -239,12 +239,12 @@ class NestedFile(Part):
     schema_version: Literal["1"] = "1"
     created_at: Time
     tool: Tool
-    execution: Annotated[parts.Execution | None, SPARSE] = None
-    inputs: Annotated[Many[parts.Input], Declared(min_length=1, max_length=2)]
-    also_read: Many[parts.AlsoRead] = ()
+    execution: Annotated[file_models.Execution | None, SPARSE] = None
+    inputs: Annotated[Many[file_models.Input], Declared(min_length=1, max_length=2)]
+    also_read: Many[file_models.AlsoRead] = ()
     population: Population
     probabilities: Annotated[Many[str] | None, SPARSE] = None
-    loss: parts.Loss
+    loss: file_models.Loss
     convention: Convention
     confidence_variants: Mapping[str, Any]
     skipped_variants: Many[SkippedVariant]
@@ -345,13 +345,13 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
     return fields | {
         "bootstrap": (RunBootstrap | None, ...),
         "nulls_filled": (Mapping[str, Count], ...),
-        "lower_is_surer": (parts.LowerIsSurer, None),
-        "bins": (Annotated[parts.Bins | None, SPARSE], None),
-        "curve": (parts.Points, ...),
-        "reference": (parts.Reference | None, None),
-        "bands": (parts.Bands | None, None),
-        "risk_intervals": (parts.RiskIntervals | None, None),
+        "lower_is_surer": (file_models.LowerIsSurer, None),
+        "bins": (Annotated[file_models.Bins | None, SPARSE], None),
+        "curve": (file_models.Points, ...),
+        "reference": (file_models.Reference | None, None),
+        "bands": (file_models.Bands | None, None),
+        "risk_intervals": (file_models.RiskIntervals | None, None),
         "by_item": (Mapping[str, ByItem], ...),
-        "histogram": (parts.Histogram | None, ...),
-        "reliability": (parts.ReliabilityTable | None, ...),
+        "histogram": (file_models.Histogram | None, ...),
+        "reliability": (file_models.ReliabilityTable | None, ...),
     }

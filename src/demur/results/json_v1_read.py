@@ -12,6 +12,7 @@ from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.registry import CUT
 from demur.results.feature_files import FileMembers, curve_model, file_members, names_in, study_model
+from demur.results.file_models import CurveRecord
 from demur.results.json_table import rows_of
 from demur.results.json_v1 import (
     DIFFERENCE,
@@ -27,7 +28,6 @@ from demur.results.json_v1 import (
 )
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, estimate_of
 from demur.results.json_v1_model import metrics_model
-from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT
 from demur.results.table import Results, system_names
 from demur.sampling.coverage import Coverage

@@ -12,7 +12,7 @@ from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.quantities import Measure
-from demur.results.parts import ReliabilityTable, Vertices
+from demur.results.file_models import ReliabilityTable, Vertices
 from demur.results.table import Results
 
 _PIECES = 12

@@ -29,9 +29,9 @@ from demur.quantities.losses import loss_of
 from demur.results.curves import about_numbers, curve_record, curve_rows
 from demur.results.features import Additions, FeatureOptions, additions, asked_names
 from demur.results.leaderboard import rows_to_rank
-from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.settings import Settings
 from demur.results.study import AREA
+from demur.results.study_of_answers import Evaluation, by_item, input_of, selective_study
 from demur.results.table import Results, provenance, system_names
 from demur.sampling.graded import Graded
 from demur.sampling.resample import Ask, Plan

@@ -11,8 +11,8 @@ from demur.quantities import Quantity, quantities
 from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.quantities.signature import MANY, NONE, OF_SCORES, Signature
-from demur.results import parts
-from demur.results.parts import Many, Name
+from demur.results import file_models
+from demur.results.file_models import Many, Name
 
 PARTICIPANT = "participant"
 AREA = "augrc"
@@ -36,12 +36,12 @@ class Study(Part):
 
     created_at: Time
     tool: Tool
-    execution: Annotated[parts.Execution | None, SPARSE] = None
-    inputs: Many[parts.Input]
-    also_read: Many[parts.AlsoRead] = ()
+    execution: Annotated[file_models.Execution | None, SPARSE] = None
+    inputs: Many[file_models.Input]
+    also_read: Many[file_models.AlsoRead] = ()
     baseline: str | None
-    bootstrap: parts.Bootstrap | None
-    requested: parts.RequestedInterval | None = None
+    bootstrap: file_models.Bootstrap | None
+    requested: file_models.RequestedInterval | None = None
     convention: Mapping[str, str]
 
     @property
@@ -76,7 +76,7 @@ def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str
             yield from ((entry, f"{entry.stem}@{text}", text) for text in coverages)
 
 
-def signed_loss(loss: parts.Loss) -> str:
+def signed_loss(loss: file_models.Loss) -> str:
     """The name of a loss in a signature."""
     if loss.name == GIVEN:
         return GIVEN if loss.definition.startswith(COLUMN) else OF_SCORES
@@ -94,10 +94,10 @@ class SelectiveSystem(EvaluatedSystem):
     failed: Count
     not_in_all: Count = 0
     units_failed: Annotated[Count | None, SPARSE] = None
-    failed_by_cause: Annotated[Many[parts.Cause] | None, SPARSE] = None
+    failed_by_cause: Annotated[Many[file_models.Cause] | None, SPARSE] = None
     rows: Annotated[Count | None, SPARSE] = None
     rows_failed: Annotated[Count | None, SPARSE] = None
-    needless_abstentions: parts.Declined | None = None
+    needless_abstentions: file_models.Declined | None = None
 
 
 class SelectiveStudy(Study):
@@ -110,9 +110,9 @@ class SelectiveStudy(Study):
     clusters_included: Count
     units: Count
     intersection_only: bool
-    loss: parts.Loss
+    loss: file_models.Loss
     confidences: Annotated[Many[str], Declared(min_length=1)]
-    skipped: Many[parts.Skipped]
+    skipped: Many[file_models.Skipped]
     coverages: Many[str]
     area_coverage: str | None
     failed: Many[Name]
@@ -120,7 +120,7 @@ class SelectiveStudy(Study):
     excluded: Annotated[Many[str] | None, SPARSE] = None
     probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
-    confident_errors: Many[parts.ConfidentErrors]
+    confident_errors: Many[file_models.ConfidentErrors]
 
     def signed(self, *, independent: bool) -> Self:
         """A copy with the signature recorded; `independent` rows have no cluster."""

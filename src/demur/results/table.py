@@ -17,7 +17,7 @@ from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.key import Minus
 from demur.inference.warnings import ResultWarning
 from demur.quantities.signature import NONE, resampled
-from demur.results.parts import CurveRecord, Execution, Input
+from demur.results.file_models import CurveRecord, Execution, Input
 from demur.results.study import SelectiveStudy, Study
 from demur.sampling.engine import engine_name
 from demur.sampling.resample import Plan

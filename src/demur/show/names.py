@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.system_styles import system_style
 from demur.inference.key import Key, Minus
-from demur.results.parts import Skipped
+from demur.results.file_models import Skipped
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from demur.results.parts import Input
+from demur.results.file_models import Input
 
 
 class ShownRule(Protocol):

@@ -10,7 +10,7 @@ from demur.inference.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.quantities.thresholds import typed_threshold
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 

@@ -160,7 +160,7 @@ class Audit:
         """Read the systems of a study with the options it records."""
         from demur.read import read_inputs
         from demur.results.features import recorded_features
-        from demur.results.record import input_of
+        from demur.results.study_of_answers import input_of
         from demur.results.table import system_names
 
         count, asked = len(study.systems), [given.opened() for given in recorded_features(study)]

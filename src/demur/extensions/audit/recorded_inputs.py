@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from demur.errors import UserError, located, shown
-from demur.results.parts import Input
+from demur.results.file_models import Input
 from demur.results.table import Results
 
 _SELECTIVE = "selective"

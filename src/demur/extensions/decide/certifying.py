@@ -19,7 +19,7 @@ from demur.extensions.decide.terms import Terms, check_units, grid_of, terms_of
 from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.options import as_blank, as_option
-from demur.results.parts import Input
+from demur.results.file_models import Input
 from demur.sampling.draws import checked_seed, folds
 from demur.sampling.graded import Graded
 

@@ -18,8 +18,8 @@ from demur.inference.intervals import Interval, interval
 from demur.inference.ratios import Ratio
 from demur.quantities.curve import Curve
 from demur.quantities.thresholds import typed_threshold
-from demur.results.parts import Input, Loss
-from demur.results.record import input_of, loss_record
+from demur.results.file_models import Input, Loss
+from demur.results.study_of_answers import input_of, loss_record
 from demur.sampling.draws import checked_seed
 from demur.sampling.draws import folds as fold_of_clusters
 from demur.sampling.graded import Graded

@@ -15,7 +15,7 @@ from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, CheckedPart, Count, Part, Time, Tool
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
-from demur.results.parts import AlsoRead, Input, Loss, Many, Number, Numbers
+from demur.results.file_models import AlsoRead, Input, Loss, Many, Number, Numbers
 from demur.sampling.coverage import risk_of
 
 Direction = Literal["at_least", "at_most"]

@@ -24,7 +24,7 @@ from demur.inference.key import Key
 from demur.inference.rows import Row, baseline_of, contrasts_with
 from demur.inference.uncertainty import Headline, estimated
 from demur.results.curves import points
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results, provenance
 from demur.sampling.resample import Plan
 

@@ -9,7 +9,7 @@ from demur.extensions.retrieval.quantities.detection import DETECTION
 from demur.files.strict_json import read_as
 from demur.files.strict_model import Declared, Part
 from demur.quantities import Measure
-from demur.results.parts import Pair
+from demur.results.file_models import Pair
 
 
 class ReferenceRange(Part):

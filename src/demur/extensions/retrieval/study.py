@@ -11,8 +11,8 @@ from demur.files.strict_model import SPARSE, Count, Declared, Part, Share
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.quantities.signature import MANY, NONE, OF_SCORES, Signature
+from demur.results.file_models import Many, Name, Pair
 from demur.results.json_table import TableParts
-from demur.results.parts import Many, Name, Pair
 from demur.results.study import EvaluatedSystem, Study
 from demur.results.table import Results
 

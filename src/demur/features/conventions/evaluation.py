@@ -9,7 +9,7 @@ from demur.features.conventions.options import Conventions
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.results.features import Additions
-from demur.results.record import Evaluation
+from demur.results.study_of_answers import Evaluation
 from demur.sampling.resample import Plan
 from demur.types import Json
 

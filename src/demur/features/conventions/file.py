@@ -13,7 +13,7 @@ from demur.files.strict_model import SPARSE, Declared, Part, Placed
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.results.feature_files import FileMembers
-from demur.results.parts import Many, Number
+from demur.results.file_models import Many, Number
 from demur.results.table import Results
 from demur.types import Json
 

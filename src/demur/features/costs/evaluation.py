@@ -22,7 +22,7 @@ from demur.options import as_blank
 from demur.quantities import Measure, quantities
 from demur.quantities.curve import Curve
 from demur.results.features import Additions
-from demur.results.record import Evaluation
+from demur.results.study_of_answers import Evaluation
 from demur.sampling.resample import Plan
 from demur.types import Json
 

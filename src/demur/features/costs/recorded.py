@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results
 
 

@@ -10,7 +10,7 @@ from demur.features.costs.recorded import prices_of, switches_of
 from demur.features.costs.statements import cost_statements
 from demur.features.costs.tables import HEADINGS, cost_row
 from demur.inference.key import Key
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
 from demur.show.sections import Content, section

@@ -25,7 +25,7 @@ from demur.quantities import Measure
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
 from demur.results.features import Additions
-from demur.results.record import Evaluation
+from demur.results.study_of_answers import Evaluation
 from demur.sampling.coverage import Coverage
 from demur.sampling.resample import Plan
 from demur.types import Json

@@ -14,9 +14,9 @@ from demur.quantities import Measure
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import THRESHOLD, threshold_text
 from demur.results.feature_files import FileMembers
+from demur.results.file_models import Many, Number, Pair
 from demur.results.json_table import RENAMED
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, Ends, estimate_of, written
-from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
 from demur.types import Json
 

@@ -9,7 +9,7 @@ from demur.errors import IncompleteError, shown
 from demur.files.strict_model import Count, Declared, Part
 from demur.inference.key import Group
 from demur.inference.warnings import KINDS, Kind
-from demur.results.parts import Many, Vertices
+from demur.results.file_models import Many, Vertices
 from demur.results.table import Results
 
 MULTIPLE = "multiple_groups"

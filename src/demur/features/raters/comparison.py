@@ -39,7 +39,7 @@ from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
 from demur.results.features import Additions
-from demur.results.record import Evaluation
+from demur.results.study_of_answers import Evaluation
 from demur.sampling.graded import Graded
 from demur.sampling.resample import Plan
 from demur.types import Flags, Json

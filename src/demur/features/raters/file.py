@@ -14,8 +14,8 @@ from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
 from demur.results.feature_files import FileMembers
 from demur.results.features import FeatureOptions
+from demur.results.file_models import Many
 from demur.results.json_v1_cells import written
-from demur.results.parts import Many
 from demur.results.table import Results
 from demur.types import Json
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from demur.files.strict_model import Count, Part, Share
-from demur.results.parts import Columns, Many, Number, Numbers, Pair
+from demur.results.file_models import Columns, Many, Number, Numbers, Pair
 
 
 class HandoverCurve(Columns):

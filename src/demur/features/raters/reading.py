@@ -22,7 +22,7 @@ from demur.options import as_option
 from demur.read import read_inputs
 from demur.read.cells import Cells, read_cells
 from demur.read.tables import opened_table
-from demur.results.record import input_of
+from demur.results.study_of_answers import input_of
 from demur.results.table import system_names
 
 _ABOUT = ("source", "population", "loss")

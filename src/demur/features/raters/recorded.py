@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from demur.features.raters.models import ExternalPoint, HandoverCurve
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results
 
 

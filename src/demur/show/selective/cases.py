@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from demur.results.json_v1 import ITEM_NUMBERS
-from demur.results.record import MOST_CASES
+from demur.results.study_of_answers import MOST_CASES
 from demur.results.table import Results
 from demur.show.names import shown_in_full, systems_of
 from demur.show.sections import FEW, Content, ShadedCell, section, shade

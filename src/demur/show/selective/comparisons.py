@@ -6,7 +6,7 @@ from collections import Counter
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
 from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.key import Key
-from demur.results.parts import CurveRecord, ReliabilityTable
+from demur.results.file_models import CurveRecord, ReliabilityTable
 from demur.results.pictures import reliability_bins
 from demur.results.study import AREA
 from demur.results.table import Results

@@ -6,7 +6,7 @@ from dataclasses import replace
 from demur.drawing.labels import isolated
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve, risk_coverage
 from demur.inference.key import Key
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage

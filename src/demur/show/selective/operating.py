@@ -17,7 +17,7 @@ import numpy as np
 from demur.drawing.picture import spread
 from demur.errors import UserError, shown
 from demur.quantities.losses import is_share, takes_percent
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results
 from demur.sampling.coverage import Coverage
 from demur.show.names import systems_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.results.parts import CurveRecord
+from demur.results.file_models import CurveRecord
 from demur.results.table import Results
 from demur.show.names import NamedSystem, systems_of
 from demur.show.statements.leaderboard import board_to_show

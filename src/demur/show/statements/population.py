@@ -15,7 +15,7 @@ from demur.show.text import listing
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
-    from demur.results.parts import Cause, Input
+    from demur.results.file_models import Cause, Input
     from demur.results.study import SelectiveStudy
     from demur.results.table import Results
 

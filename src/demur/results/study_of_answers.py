@@ -23,7 +23,7 @@ from demur.quantities.losses import loss as loss_named
 from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON, QUANTITIES
 from demur.results.feature_files import study_model
-from demur.results.parts import Input
+from demur.results.file_models import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
 from demur.sampling.graded import Graded
