@@ -9,6 +9,7 @@ from demur import Coverage, Measure, Table
 from demur.quantities import default_measures
 from demur.quantities.operating import augrc_at, aurc_at
 from demur.sampling.draws import weights
+from demur.sampling.exact import ExactSample
 from demur.sampling.numbers import Number
 from demur.sampling.sample import Sample
 from parametrized import parametrize_few
@@ -84,3 +85,13 @@ def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum()
         table.plateaus.running_sums(drawn.T, whole=True), table.plateaus.running_sums(drawn.T, whole=False)
     ):
         assert (one == other).all()
+
+
+def test_a_sum_over_clusters_is_that_of_each_replicate_and_exact_of_the_data():
+    units = Units.random(4, most=8, whole=True)
+    table, drawn = Table.of(units.graded()), weights(3, np.arange(7), units.clusters)
+    by_cluster = np.arange(units.clusters) ** 2.0
+    total = Sample.drawn(table, drawn).total(by_cluster)
+    assert total.value.tolist() == [sum(row * by_cluster) for row in drawn]
+    assert (total.influence == by_cluster[:, None]).all()
+    assert ExactSample.of(table).total(by_cluster).value == [sum(by_cluster)]

@@ -65,6 +65,10 @@ class ExactSample(Sample):
         """The sum of the loss numerators of all answers."""
         return _exact(self.curve.ends[1][0])
 
+    def total(self, by_cluster: Floats) -> Number:
+        """The sum over clusters of a whole number for each cluster of the table."""
+        return _exact(int(by_cluster.sum()))
+
     def accepted(self, points: int) -> tuple[Number, Number]:
         """Number of answers accepted at an operating point (counted from 1), and the sum of their loss numerators."""
         count, loss = self.curve.points(np.full(1, points))

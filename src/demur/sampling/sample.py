@@ -76,6 +76,10 @@ class Sample:
         count, loss = map(summed, values, self.table.plateaus.upto(points))
         return count, loss
 
+    def total(self, by_cluster: Floats) -> Number:
+        """The sum over clusters of a whole number for each cluster of the table."""
+        return summed(self.weights.total(by_cluster), by_cluster)
+
     def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return a value that several quantities need, computed at the first call and stored under `key`."""
         if key not in self._known:
