@@ -14,6 +14,7 @@ from demur import evaluate, load
 from demur.extensions.lab.runs import simulated_run
 from demur.options import KEYWORDS, declared, flag_of
 from golden_runs import GOLDEN, WHEN
+from installation import needs_all
 from parametrized import parametrize_few
 from runs import written
 from sections import SECTIONS, toml, words
@@ -219,7 +220,7 @@ class TestFile:
             "[plans]\nseed = 1",
             "[plan]\nsead = 1",
             "plan = 1",
-            "seed = 1",
+            pytest.param("seed = 1", marks=needs_all),  # it lists all sections
             '[plan]\nseed = "x"',
             "[plan]\nseed = true",
             "[plan]\nresamples = 1.5",

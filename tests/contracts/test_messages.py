@@ -3,6 +3,7 @@
 import pytest
 
 from demur import UserError
+from installation import needs_all
 from messages import Check, parsed, provoked, recorded, written
 
 LONGEST = 500
@@ -16,6 +17,7 @@ def test_every_message_is_one_line_that_a_terminal_can_show():
         assert "Traceback" not in text, (test, case)
 
 
+@needs_all
 def test_every_recorded_message_is_provoked_by_a_test(request):
     config = request.config
     if config.args != config.getini("testpaths"):

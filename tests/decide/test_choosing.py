@@ -73,11 +73,13 @@ class TestExamples:
     @pytest.mark.parametrize(
         ("price", "accepted"), [("0.1", 2), ("1:10", 2), ("0.25", 2), ("1/2", 4), ("0.75", 4), ("1", 5)]
     )
+    @pytest.mark.uses("costs")
     def test_the_price_of_an_abstention(self, price, accepted):
         labels = {"truth": [1] * 5, "prediction": [1, 1, 0, 1, 0]}
         units = grade_units(T2["confidence"], **labels, loss="zero_one", clusters=T2["clusters"])
         assert choose(units, abstention_cost=price, seed=1).chosen.accepted == accepted
 
+    @pytest.mark.uses("costs")
     def test_declining_everything_may_be_cheapest(self):
         units = grade_units([2, 1], truth=[1, 1], prediction=[0, 0], loss="zero_one", clusters=[1, 2])
         made = choose(units, abstention_cost="0.5", seed=1)
@@ -399,7 +401,7 @@ class TestTheCommand:
             ("--confidence", "sur", "--risk", "0.1"),
             ("--confidence", "sure"),
             ("--confidence", "sure", "--risk", "x"),
-            ("--confidence", "sure", "--abstention-cost", "0.1"),
+            pytest.param(("--confidence", "sure", "--abstention-cost", "0.1"), marks=pytest.mark.uses("costs")),
             ("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"),
             ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
         ],

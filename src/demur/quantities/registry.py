@@ -310,8 +310,8 @@ class Measure:
     def title(self) -> str:
         """The title in tables.
 
-        >>> Measure.of("augrc").title, Measure.of("cost@0.1").title
-        ('AUGRC', 'cost@0.1')
+        >>> Measure.of("augrc").title, Measure.of("coverage@risk=0.1").title
+        ('AUGRC', 'coverage@risk ≤ 0.1')
         """
         title, parameter = self.quantity.title, self.quantity.parameter
         if not self.text or parameter is None:

@@ -20,6 +20,7 @@ from sharded import same_in_both, shards, table, units
 
 KEPT = ("--column", "cluster=user", "--confidence", "sure,margin", "--group", "sex=sex", "--loss-max", "1")
 PRICED = ("--abstention-cost", "0.2", "--convention", "fd-shifts")
+pytestmark = pytest.mark.uses("groups", "costs", "conventions")  # what the summaries are compared on
 ASKED = ("--seed", "7", "--bootstrap-resamples", "60", "--created-at", "2026-01-31T12:00:00Z")
 
 
