@@ -74,8 +74,8 @@ fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SEC
 sanitize: $(TOOLS)  ## the tests of the kernel, every access to memory and every overflow checked (needs gcc)
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/demur $(SANITIZED) && rm -f $(SANITIZED)/$(ENGINES)/_kernel*.so
 	CC=gcc CFLAGS="-g $(CHECKS)" LDFLAGS="$(CHECKS)" $(BIN)/python hatch_build.py $(SANITIZED)/$(ENGINES)
-	$(CHECKED) -m "" tests/sampling
-	$(CHECKED) tests/inference tests/contracts/test_golden.py
+	$(CHECKED) -m "" tests/sampling/test_kernel.py tests/sampling/test_kernel_draws.py tests/sampling/test_engine.py
+	$(CHECKED) tests/sampling tests/inference tests/contracts/test_golden.py
 
 test-browser: $(TOOLS)  ## the report in a real chromium
 	@test -x "$(CHROMIUM)" || \
